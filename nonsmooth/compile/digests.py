@@ -1,8 +1,8 @@
 """Digests of texts: hashes of the syntax trees of all modules that a text uses, without docstrings and comments.
 
-Machine code is stored under the digest of its text: a changed comment, docstring or line break leaves it valid, and a
-change of one scheme makes the code of that scheme stale only. Parsing takes a fifth of a second; the digests that come
-with the package are therefore stored beside a hash of the source files, and read as long as these are unchanged.
+Machine code is stored under the digest of its text: a changed comment leaves it valid, and a change of one scheme makes
+the code of that scheme stale only. Parsing takes a fifth of a second: digests that come with the package are stored
+beside a hash of the source files, and read as long as these are unchanged.
 """
 
 import ast
@@ -38,12 +38,7 @@ SOURCES_AT_START = source_digest()
 
 @functools.cache
 def digest_of(module: str) -> str:
-    """The digest of a text, of the sources that this process imports.
-
-    Parameters
-    ----------
-    module : full name of the text's module
-    """
+    """The digest of a text, given the full name of its module, of the sources that this process imports."""
     try:
         shipped = json.loads(INDEX.read_text(encoding="utf-8"))
     except OSError:

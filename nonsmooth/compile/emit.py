@@ -1,21 +1,17 @@
 """LLVM code of element kinds, generated from CasADi's instruction lists.
 
-A kind is a function ``(t, z_a, z_b, v_a, v_b, p) -> out`` of the placements and twists of two bodies and of the
-element's parameters; with further bodies ``(t, z_a, z_b, z_c, .., v_a, v_b, v_c, .., p) -> out``. Expressions of the
-parameters alone are computed once per run by the first of two functions; the second is evaluated in every step, for
-all elements of the kind ::
+A kind is a function ``(t, z_a, z_b, .., v_a, v_b, .., p) -> out`` of placements and twists of two or more bodies and of
+the element's parameters. Expressions of the parameters alone are computed once per run by the first of two functions;
+the second is evaluated in every step, for all elements of the kind ::
 
     prepare(n, p, w)                           p (n, parameters) -> w (n, slots)
     evaluate(n, places, t, z, v, w, out)       places (n, 3) offsets of body a, of body b, of the outputs, in bytes
 
-An element has one place for each two of its bodies. The placement of a body at offset a is at z + a, its twist at
-v + a, and in the plane its angle, where a placement has it as a fifth entry, two doubles before its placement; the
-outputs of an element whose first place has offset o are at constant offsets from out + o. The three components of a
-vector are stored at once, with a zero as the fourth, so that a later load of the vector need not wait for several
-stores.
+An element has one place for each two of its bodies. The placement of a body at offset a is at z + a, its twist at v +
+a; the outputs of an element whose first place has offset o are at constant offsets from out + o. The three components
+of a vector are stored at once, with a zero as the fourth: a later load need not wait for several stores.
 
-Arithmetic is emitted in CasADi's order, without contraction and without fast-math flags, so that results are bitwise
-equal to CasADi's own evaluation.
+Arithmetic is emitted in CasADi's order, without contraction and fast-math flags: results are bitwise those of CasADi.
 """
 
 import struct
@@ -80,32 +76,15 @@ class _Value:
     source: tuple[int, int] = (0, 0)
 
 
-def emit(
-    function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]] | None = None
-) -> Code:
-    """Generate the code of a kind ``(t, z_a, z_b, .., v_a, v_b, .., p) -> out``.
-
-    Parameters
-    ----------
-    function
-    outputs : for the components of out, in their order: (offset in doubles, 1 or 3 components)
-    stands : for each argument but p, the offset in doubles of each component from the placement or twist of its body;
-        those of rigid bodies by default
-
-    Raises
-    ------
-    Unsupported
-        If the function contains an operation without a compiled form.
-    """
+def emit(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]]) -> Code:
+    """The code of a kind; Unsupported if an operation has no compiled form. `outputs` are (offset in doubles, 1 or 3
+    components), `stands` for each argument but p the offsets of its components from the placement or twist."""
     values, results, tables = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
     body += [line for k, table in enumerate(tables) for line in _table(k, table)]
     body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
-    sizes = [function.numel_in(i) for i in range(function.n_in() - 1)]
-    if stands is None:
-        stands = [[_stands(i, component, sizes) for component in range(size)] for i, size in enumerate(sizes)]
     body += _evaluate(values, slots, stands)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
     for k, (place, count) in enumerate(outputs):
@@ -207,22 +186,6 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
     for i, k in slots.items():
         lines += _store(f"s{k}", "wi", k, _name(i, values))
     return lines + _loop_tail()
-
-
-def _stands(argument: int, component: int, sizes: list[int]) -> int:
-    """The index of a component of an argument: spatial placements and twists consist of vectors of three and a zero.
-
-    In the plane the angle, the third entry of a position with four, is before the placement.
-
-    >>> [_stands(3, component, [1, 12, 12, 6, 6]) for component in range(6)]
-    [0, 1, 2, 4, 5, 6]
-    >>> [_stands(1, component, [1, 5, 5, 3, 3]) for component in range(5)]
-    [0, 1, 2, 3, -2]
-    """
-    bodies = (len(sizes) - 1) // 2
-    if argument > 0 and sizes[1:] == bodies * [12] + bodies * [6]:
-        return component + component // 3
-    return -2 if component == 4 and sizes[1:] == bodies * [5] + bodies * [3] else component
 
 
 def _evaluate(values: list[_Value], slots: dict[int, int], stands: Sequence[Sequence[int]]) -> list[str]:

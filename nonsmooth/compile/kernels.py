@@ -163,8 +163,8 @@ OF_BODY = ("lasting", "begun", "going", "moved")
 
 
 def code_of_body(field):
-    """A function of a flexible body that runs the code whose address is in a field: from `begun`, with the velocity
-    `going`, for `lasting`, to `moved`."""
+    """A function of a flexible body that runs code whose address is in a field: from `begun` with `going` for
+    `lasting`, to `moved`."""
 
     def call(body):
         shape = body._shape
@@ -196,8 +196,8 @@ def code_of_body(field):
 
 
 def solved_outside(field):
-    """A function of a record that calls the function whose address is in one of its fields, with the record's own
-    address; it returns an integer, 1 if a program was solved."""
+    """A function of a record that calls the function whose address is in one of its fields, with its own; 1 if it
+    solved."""
 
     def call(record):
         return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(getattr(record, field))(record._at)

@@ -1,7 +1,7 @@
 """Machine code of element kinds and of loops, compiled by the LLVM library of numba and cached on disk.
 
-Object code is stored under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor.
-If the folder cannot be written, each process compiles the code again.
+Object code is stored under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor;
+where nothing can be written, each process compiles it again.
 """
 
 from __future__ import annotations
@@ -50,16 +50,8 @@ def compilations() -> dict[str, int]:
     return dict(_counts)
 
 
-def kernel(
-    function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]] | None = None
-) -> Kernel:
-    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``, see `emit`; identical code is compiled once.
-
-    Raises
-    ------
-    Unsupported
-        If the function contains an operation that has no compiled form.
-    """
+def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]]) -> Kernel:
+    """The compiled form of a kind, see `emit`; identical code is compiled once."""
     code = emit(function, outputs, stands)
     with _lock:
         key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
@@ -137,13 +129,8 @@ def _loaded(key: str, code: Code) -> Kernel:
 def functions(
     key: str, text: Callable[[], str], names: list[str], shipped: Callable[[], bytes] | None = None
 ) -> list[int]:
-    """Addresses of functions whose object code is on disk under `key`, came with the package, or is compiled.
-
-    Parameters
-    ----------
-    text : generates their LLVM code
-    shipped : returns the object code that came with the package, or raises NotShipped
-    """
+    """Addresses of functions whose object code is on disk under `key`, is `shipped` with the package, which may raise
+    NotShipped, or is compiled from the LLVM code that `text` generates."""
     with _lock:
         return _linked(_filed(key), text, names, shipped, optimised=True)
 
@@ -171,13 +158,9 @@ def _filed(key: str) -> str:
 
 
 def _linked(
-    key: str,
-    text: Callable[[], str],
-    names: list[str],
-    shipped: Callable[[], bytes] | None = None,
-    *,
+    key: str, text: Callable[[], str], names: list[str], shipped: Callable[[], bytes] | None = None, *,
     optimised: bool = False,
-) -> list[int]:
+) -> list[int]:  # fmt: skip
     import llvmlite.binding as llvm
 
     engine, path, why = _engine(), cache_folder() / f"{key}.o", ""
@@ -223,12 +206,8 @@ def module_of(text: str, target: Any, optimised: bool = True) -> Any:
 
 @contextlib.contextmanager
 def alone(what: str) -> Iterator[None]:
-    """A lock among processes: the one that holds it compiles, the others wait and then find the code on disk.
-
-    It is a lock of the operating system on a file in the cache folder, and is released when its process ends for any
-    reason. If there are no such locks, the folder cannot be written, or the wait exceeds `PATIENCE`, every process
-    compiles.
-    """
+    """A lock among processes, of the operating system on a file in the cache folder: the one that holds it compiles,
+    the others wait and then find the code on disk. Without such locks, or after `PATIENCE`, every process compiles."""
     handle = _lock_of(what) if keeps() else None
     try:
         yield
@@ -294,8 +273,8 @@ def _dialect(text: str, version: int) -> str:
 
 
 def read(path: Path) -> bytes | None:
-    """Contents of a file that `write` has written, if the hash at its beginning is correct; None if others may write
-    into the folder."""
+    """Contents of a file of `write`, if the hash at its beginning is correct and nobody else may write into the
+    folder."""
     if not _own(path.parent):
         return None
     try:

@@ -1,8 +1,7 @@
 """Entry points of compiled code: from the cache, from the package, or compiled by numba and LLVM.
 
-In the cache object code is stored under the digest of its text, the versions, the processor and the shape; that of the
-package, see `shipped`, under the digest of its text. Both are loaded without importing numba, which would
-take longer than a short run.
+In the cache object code is stored under the digest of its text, the versions, the processor and the shape. Both are
+loaded without importing numba, which would take longer than a short run.
 """
 
 from __future__ import annotations
@@ -45,14 +44,8 @@ def interpreted() -> Iterator[None]:
 
 
 def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) -> Callable[..., int]:
-    """A kernel callable from Python with the address of a record and further integers; it returns an integer.
-
-    Parameters
-    ----------
-    module, name : of the kernel
-    schema, shape : of the record
-    integers : number of further arguments
-    """
+    """A kernel callable from Python with the address of a record of a shape and so many integers; it returns an
+    integer."""
     if _interpreted.get():
         return _text(module, name, schema, shape)
     return _compiled(module, name, schema, shape, integers)
@@ -87,8 +80,8 @@ def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) 
 
 
 def answer(name: str, status: int) -> int:
-    """The integer that a compiled function returned; RuntimeError if it raised, which compiled code can tell by a
-    number only."""
+    """The integer that a compiled function returned; RuntimeError if it raised, which compiled code tells by a number
+    only."""
     if status == RAISED:
         raise RuntimeError(f"the compiled function {name} raised an exception")
     return status

@@ -1,8 +1,7 @@
 """Make the machine code that comes with the package: ``python -m nonsmooth.compile.ship``.
 
-Only texts that have changed are compiled; with ``--check`` it says whether all are current. Each text is lowered by
-numba once for each shape of records, and emitted by LLVM for each target. Nothing in it depends on the interpreter, on
-numba or on this machine: the only functions that it calls are those of the C library.
+Only texts that have changed are compiled; with ``--check`` it says whether all are current. numba lowers each text once
+for each shape of records, LLVM emits it for each target: it calls nothing but functions of the C library.
 """
 
 import argparse
@@ -58,13 +57,8 @@ def texts_of(shape: Shape) -> list[str]:
 
 
 def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -> None:
-    """Make the archives of some texts, for some shapes each, for all targets, and the index of their digests.
-
-    Parameters
-    ----------
-    folder : is made
-    workers : processes; each takes one shape after the other, of which numba then lowers common functions once
-    """
+    """Make the archives of some texts, for some shapes each, for all targets, and the index of their digests. A process
+    takes one shape after the other, of which numba then lowers common functions once."""
     folder.mkdir(parents=True, exist_ok=True)
     objects: dict[tuple[str, str], dict[str, bytes]] = {}
     with ProcessPoolExecutor(workers, get_context("spawn"), max_tasks_per_child=1) as pool:
@@ -82,13 +76,8 @@ def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -
 
 
 def objects_of(shape: Shape, texts: Sequence[str], sources: str) -> dict[tuple[str, str], dict[str, bytes]]:
-    """Object code by name, for each text and target, of records of one shape.
-
-    Raises
-    ------
-    NonsmoothError
-        If this process has imported other sources.
-    """
+    """Object code by name, for each text and target, of records of one shape; NonsmoothError if the sources are others
+    now."""
     if SOURCES_AT_START != sources:
         raise NonsmoothError("The sources of nonsmooth have changed while their machine code was made; make it again.")
     objects: dict[tuple[str, str], dict[str, bytes]] = {}
@@ -109,13 +98,7 @@ def entries(text: str, shape: Shape) -> list[tuple[str, str, str, Shape, int]]:
 
 
 def emitted(lowered: str, symbol: str, target: shipped.Target) -> bytes:
-    """Object code of an entry point.
-
-    Raises
-    ------
-    NonsmoothError
-        If it calls a function that is not of the C library.
-    """
+    """Object code of an entry point; NonsmoothError if it calls a function that is not of the C library."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
@@ -165,17 +148,11 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     if not given.check:
         stale = stale_texts(given.folder)
-        make(
-            given.folder,
-            {shape: [text for text in texts_of(shape) if text in stale] for shape in SHAPES},
-            given.workers,
-        )
-        expected = {
-            shipped.archive(given.folder, text.module, target.name)
-            for text in TEXTS.values()
-            for target in shipped.TARGETS
-        }
-        for path in set(given.folder.glob(f"*{shipped.SUFFIX}")) - expected:
+        texts = {shape: [text for text in texts_of(shape) if text in stale] for shape in SHAPES}
+        make(given.folder, texts, given.workers)
+        pairs = [(text.module, target.name) for text in TEXTS.values() for target in shipped.TARGETS]
+        current = {shipped.archive(given.folder, *pair) for pair in pairs}
+        for path in set(given.folder.glob(f"*{shipped.SUFFIX}")) - current:
             path.unlink()
     why = "; ".join(stale_texts(given.folder).values())
     size = sum(path.stat().st_size for path in given.folder.glob(f"*{shipped.SUFFIX}")) / 1e6

@@ -1,10 +1,8 @@
 """Machine code of entry points that comes with the package, so that a first run need not compile its text.
 
-There is one archive for each text and each target, a family of processors, with the digest of the text of which it was
-made: code of another text is never run. `nonsmooth.compile.ship` makes them.
-
-An archive is the digest and the lengths of its objects by name, on one line, and the objects, compressed with a
-checksum.
+There is one archive for each text and each target, a family of processors, made by `nonsmooth.compile.ship`: the digest
+of the text, since code of another text is never run, and the lengths of its objects by name, on one line; then the
+objects, compressed with a checksum.
 """
 
 import functools
@@ -27,16 +25,7 @@ class NotShipped(NonsmoothError):
 
 @dataclass(frozen=True)
 class Target:
-    """A family of processors under one operating system.
-
-    Parameters
-    ----------
-    name : in names of files
-    triple, cpu : LLVM's names
-    system : as ``sys.platform``
-    machines : LLVM's names of the architecture, with which the triple of a process begins
-    features : that a processor must have, LLVM's names
-    """
+    """A family of processors under one operating system; `features` are those that a processor must have."""
 
     name: str
     triple: str
@@ -80,13 +69,7 @@ def pack(digest: str, objects: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[str, dict[str, bytes]]:
-    """The digest of the text, and object code by name.
-
-    Raises
-    ------
-    NotShipped
-        If the archive is damaged, or this Python cannot decompress it.
-    """
+    """The digest of the text, and object code by name; NotShipped if it is damaged, or Python cannot decompress it."""
     try:
         import lzma
     except ImportError as error:  # an interpreter that was built without the library
@@ -114,13 +97,7 @@ def served() -> list[Target]:
 
 
 def code(module: str, digest: str, name: str) -> bytes:
-    """Object code of an entry point of a text with this digest, for this processor.
-
-    Raises
-    ------
-    NotShipped
-        If there is none.
-    """
+    """Object code of an entry point of a text with this digest, for this processor; NotShipped if there is none."""
     found, objects = _objects(FOLDER, module)
     if found != digest:
         raise NotShipped("the machine code in the package is of other sources")

@@ -7,7 +7,6 @@ __all__ = ["steps_of"]
 
 
 def steps_of(stepper: Any) -> Any:
-    """The class of the runs of a stepper, which it names by its class variable `compiled`: a `Run` that is made of a
-    system, a stepper, step control, parameters and the end of the run."""
+    """The class of the runs of a stepper, a `Run`, which the stepper names by its class variable `compiled`."""
     module, _, name = type(stepper).compiled.rpartition(".")
     return getattr(importlib.import_module(module), name)

@@ -30,8 +30,7 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """End of a run: positions, velocities, sums of the impulses of contacts (nc, 1 or more), and the worst of its
-    steps."""
+    """End of a run: positions, velocities, sums of impulses (nc, 1 or more), and the worst of its steps."""
 
     q: Array
     v: Array
@@ -54,13 +53,10 @@ def run_to_ends(
     states: Sequence[State] | None, sums: bool, observe: bool, threads: int | None,
     take: Callable[[int, int, End | None], None],
 ) -> None:  # fmt: skip
-    """Run with the parameters `values` (runs, parameters) and from the `states` of these runs, or all from that of the
-    system, distributed over threads; once with each of the steps `controls`.
-
-    `take` is called with the numbers of a control and a run, and its end; None where it does not start, or has a step
-    that is not certified. Where `sums` is not set, impulses and the worst of steps are zero, and where `observe` is not
-    set, violations of gaps and joints.
-    """
+    """Run with the parameters `values` (runs, parameters) from `states`, or that of the system, distributed over
+    threads; once with each of the steps `controls`. `take` gets the numbers of control and run, and the end; None where
+    it does not start, or a step is not certified. Impulses and the worst of steps are zero without `sums`, violations
+    without `observe`."""
     values = values[runs]
     varied = frozenset(np.flatnonzero(np.any(values != values[0], axis=0)).tolist())
     admit = _admission(system, values, varied, None if states is None else [states[k] for k in runs])
@@ -127,15 +123,7 @@ def _admission(
 
 
 class _Steps:
-    """Compiled steps for one run after the other, in one memory.
-
-    Parameters
-    ----------
-    system, stepper, control, t_end : of all runs
-    values : parameters of the runs (runs, parameters)
-    varied : indices of those that vary
-    laid : whether all begin at the state of the system
-    """
+    """Compiled steps for one run after the other, in one memory; `laid`: all begin at the state of the system."""
 
     def __init__(
         self, system: System, stepper: Any, control: StepControl, values: Array, varied: Set[int], t_end: float, *,
@@ -146,7 +134,7 @@ class _Steps:
         self._laid = laid and not system.start.memory
         if self._laid:
             steps.write_state(system.start, system.start.t)
-        self._image = steps.image()
+        self._image = steps.memory.raw.copy()
 
     def change(self, share: range) -> None:
         """The next runs are these."""
@@ -190,7 +178,7 @@ class _Steps:
                 residual = max(residual, float(written["residual"].max()))
             if observe:
                 motion.append((written["t"].copy(), written["q"].copy(), written["v"].copy()))
-        q, v = (layout.packed(steps.memory, name).ravel() for name in ("q", "v"))
+        q, v = (layout.packed(steps.memory, name) for name in ("q", "v"))
         if not observe:
             return End(q, v, P, complementarity, residual, 0.0, 0.0)
         times, places, velocities = (np.concatenate(parts) for parts in zip(*motion, strict=True))

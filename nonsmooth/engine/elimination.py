@@ -7,8 +7,8 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def order(pairs: Pairs, first: int) -> list[int]:
-    """Order of elimination of elements between bodies (a, b), 0 the ground: the `first` ones before the others, each by
-    least degree."""
+    """Order of elimination of elements between bodies (a, b), 0 the ground: the `first` ones first, each by least
+    degree."""
     graph = neighbours(pairs)
     rank: dict[int, int] = {}
     for members in (range(first), range(first, len(pairs))):

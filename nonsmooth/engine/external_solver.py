@@ -18,15 +18,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.layout import Layout
 from nonsmooth.exceptions import BudgetSpent, SolverFailed
-from nonsmooth.programs import (
-    LCP,
-    QP,
-    FrictionContact,
-    Program,
-    Solution,
-    associated_lcp_from_friction_contact,
-    pushed_friction_contact,
-)
+from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
+from nonsmooth.programs.conversions import associated_lcp_from_friction_contact, pushed_friction_contact
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.solvers.tangent_planes import CORRECTIONS, contact_by_qps
 from nonsmooth.step.impact_fields import CONVEX
@@ -41,18 +34,14 @@ REDUNDANT = 1e-12
 
 
 class Callbacks:
-    """Functions in Python that compiled code calls by their address; each tells whether it solved a program.
-
-    Attributes
-    ----------
-    raised : what ended a call other than the failure of its solvers; further calls solve nothing
-    failure : why the last program was not solved; empty if it was
-    in_time : raises `BudgetSpent` where the time of the run is spent; called before each program
-    """
+    """Functions in Python that compiled code calls by their address; each tells whether it solved a program."""
 
     def __init__(self) -> None:
+        #: raises `BudgetSpent` where the time of the run is spent; called before each program
         self.in_time: Callable[[], None] = lambda: None
+        #: what ended a call other than the failure of its solvers; further calls solve nothing
         self.raised: BaseException | None = None
+        #: why the last program was not solved; empty if it was
         self.failure = ""
         self._called: list[Any] = []
 
@@ -90,7 +79,7 @@ def _one_contact(dimension: int) -> FrictionContact:
 
 
 def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
-    """Features that a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if
+    """Features that a solver lacks for programs of contacts in this dimension, `rough` with friction; None if
     nothing."""
     in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
     if in_space if dimension == 3 else in_plane:
@@ -98,9 +87,7 @@ def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
     no_friction = any(solver.fits(program) for program in (LCP(np.eye(1), np.zeros(1)), ONE_ROW)) or in_plane
     if not (no_friction or in_space):
         return "it solves no LCP, no QP and no program with friction"
-    if not rough:
-        return None
-    if solver.fits(ONE_ROW):
+    if not rough or solver.fits(ONE_ROW):
         return None
     if dimension == 3:
         return "it solves no program with friction in space, whose cones have no edges"
@@ -108,15 +95,7 @@ def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
 
 
 class ExternalSolver:
-    """The programs in the memory of one run.
-
-    Parameters
-    ----------
-    memory, layout : of the run
-    chain : of solvers
-    outside : where the calls are kept
-    requested : whether its first solver was requested, so that the others are fallbacks
-    """
+    """The programs in the memory of one run; `requested`: its first solver was, so that the others are fallbacks."""
 
     def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Callbacks, *, requested: bool) -> None:
         self.memory, self.d, self.chain = memory, layout.shape.rows, chain
@@ -140,13 +119,7 @@ class ExternalSolver:
         self.address = outside.address(self.solve)
 
     def solve(self) -> None:
-        """Solve the present program.
-
-        Raises
-        ------
-        SolverFailed
-            If no solver of the chain does, or the time of the run is spent.
-        """
+        """Solve the present program; SolverFailed if no solver of the chain does."""
         self._outside.in_time()
         A, b, rows, on, bilateral = self._rows()
         if b.size == 0:
@@ -173,8 +146,8 @@ class ExternalSolver:
             self.memory.of[name]["P"] = part.reshape(-1, self.d)
 
     def _rows(self) -> tuple[Array, Array, NDArray[np.intp], NDArray[np.bool_], int]:
-        """W and b of the rows of joints and of the contacts in the program, these rows among all, the contacts, and the
-        number of rows of joints."""
+        """W and b of the rows of joints and contacts in the program, these rows among all, the contacts, and how many
+        of joints."""
         of, d, n = self.memory.of, self.d, self.joints
         joint, contact, coupling = of["Joint"], of["Contact"], of["Coupling"]
         ridge, on = float(of["System"]["ridge"][0]), contact["on"] == 1
@@ -211,8 +184,8 @@ class ExternalSolver:
         return (self._by_qps(program, np.zeros(sought.size)) if by_qps else self._answer(program))[places]
 
     def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, last: Array) -> Array:
-        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include; `last` are
-        those of the last program."""
+        """Impulses by Coulomb's law, in addition to normal ones `least`, whose friction they include; near the `last`
+        ones."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
         if self.memory.of["System"]["phase_of_impact"][0] == CONVEX:
             return self._convex(program)
@@ -226,8 +199,8 @@ class ExternalSolver:
         return recover(self._by_qps(pushed, np.concatenate([last, np.zeros(pushed.b.size - last.size)])))
 
     def _by_qps(self, program: FrictionContact, last: Array) -> Array:
-        """Impulses by a solver of QPs; by the chain of programs with friction, as a fallback, where they do not
-        converge."""
+        """Impulses by a solver of QPs; as a fallback, where they do not converge, by the chain of programs with
+        friction."""
         found = contact_by_qps(program, last, self.chain.answer, CERTIFIED)
         if found is not None:
             return found
@@ -257,12 +230,9 @@ class ExternalSolver:
         return recover(self._frictionless(lcp.A, lcp.b, lcp.bilateral))
 
     def _rested(self, program: FrictionContact, last: Array) -> Array | None:
-        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
-
-        The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
-        relaxation is unique and that of least kinetic energy. Impulses of redundant contacts are not: the nearest to
-        those of the last program, so that iterations of a step converge.
-        """
+        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts. The same load
+        may admit rest and motion, as of a pile of discs. The velocity of the relaxation is unique; impulses of
+        redundant contacts are not: the nearest to the last ones, so that iterations of a step converge."""
         try:
             z = self._convex(program)
         except SolverFailed:  # only a proposal

@@ -1,11 +1,9 @@
 """Code of the kinds of elements, made of the definitions in `model`.
 
 Each is a CasADi function ``(t, z_a, z_b, v_a, v_b, p) -> out`` whose output is one column, and the places of its
-components in the records of contacts, joints and loads, counted in doubles from the first one. A force on further
-bodies has their placements and twists among its arguments, and a load for each two bodies.
-
-Where an element acts on a flexible body, at a node or at its frame, the coordinates and velocities of the body take the
-place of placement and twist, and its directions and forces are those on the velocities of the body.
+components in the records of contacts, joints and loads, in doubles from the first one. A force on further bodies has
+their placements and twists among its arguments, and a load for each two bodies. Where an element acts on a flexible
+body, its coordinates and velocities take the place of placement and twist; directions and forces are on its velocities.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,19 +30,19 @@ TRUE, ACCOUNT = ("true_gap", "true_rate"), ("potential", "power", "damping")
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A function, the offsets of its outputs, and for each of its arguments but the parameters where its components
-    stand: in doubles from the placement, or from the velocity, of the body; None for those of rigid bodies."""
+    """A function, the offsets of its outputs, and where components of its arguments but the parameters stand: in
+    doubles from the placement, or from the velocity, of the body; None for those of rigid bodies."""
 
     function: ca.Function
     outputs: Places
-    stands: Sequence[Sequence[int]] | None = None
+    stands: Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Frame that an element acts on: placement and angle in terms of the symbols `at` and `moving`, which are the
-    placement and the twist of a rigid body, or the coordinates and velocities of a flexible one; and, of the latter,
-    the map from the velocities to the twist, and the rates of the coordinates."""
+    """Frame that an element acts on: placement and angle in terms of `at` and `moving`, placement and twist of a rigid
+    body, or coordinates and velocities of a flexible one, then with the map from these to the twist, and their
+    rates."""
 
     key: Any
     placement: Placement
@@ -85,8 +83,7 @@ class Kinds:
     def _take(self, names: Sequence[str], *, at_rest: bool = False) -> None:
         """The bodies with these names, at least two, are those of the next kind; `at_rest`: the ground by its numbers,
         whose products are not computed."""
-        frame = self._frame_or_ground if at_rest else self._frame
-        self._frames = [frame(name, i) for i, name in enumerate(names)]
+        self._frames = [self._frame(name, i, at_rest and name in self._grounds) for i, name in enumerate(names)]
         self._frames += [self._rigid_frame(i) for i in range(len(names), 2)]
 
     @property
@@ -104,19 +101,14 @@ class Kinds:
             self._rigid.append(Frame(None, placement, angle, placement.z, placement.twist))
         return self._rigid[i]
 
-    def _frame_or_ground(self, name: str, i: int) -> Frame:
-        if name not in self._grounds:
-            return self._frame(name, i)
-        if (name, i) not in self._known:
-            of, still = self._rigid_frame(i), ground_placement(self.shape.dimension)
-            self._known[name, i] = Frame((name, i), still, of.angle, of.at, of.moving)
-        return self._known[name, i]
-
-    def _frame(self, name: str, i: int) -> Frame:
-        """Frame of the i-th body of an element."""
-        if name not in self._flexible:
+    def _frame(self, name: str, i: int, still: bool) -> Frame:
+        """Frame of the i-th body of an element, `still` the ground by its numbers."""
+        if name not in self._flexible and not still:
             return self._rigid_frame(i)
-        if (name, i) not in self._known:
+        if (name, i) not in self._known and still:
+            of, ground = self._rigid_frame(i), ground_placement(self.shape.dimension)
+            self._known[name, i] = Frame((name, i), ground, of.angle, of.at, of.moving)
+        elif (name, i) not in self._known:
             body, node = self._flexible[name]
             q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.sym("v", len(body.v_columns))
             placement, angle, by_v = self.functions.frame(body, node, q, v)
@@ -146,11 +138,8 @@ class Kinds:
         return found
 
     def joint(self, element: Joint) -> Kind:
-        """Per row its value g, its directions, and the explicit rate of g.
-
-        Where there are flexible bodies, also the wrenches of impulses of one on its second body, about the point of its
-        reaction.
-        """
+        """Per row g, its directions and explicit rate; with flexible bodies also the wrench of an impulse on its second
+        body."""
         self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:

@@ -66,22 +66,8 @@ class _Group:
 
 
 class Layout:
-    """The records of a mechanism, common to all its runs, for any parameters.
-
-    Parameters
-    ----------
-    system
-    rough : whether contacts have tangential rows
-    accelerations : whether joints are evaluated for them too
-    options : of the shape
-
-    Attributes
-    ----------
-    shape : of the records
-    contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
-    redundant : whether, in space, an element has more rows of contacts than two bodies have relative freedoms;
-        programs then begin with a proximal term, which the fewer rows of the plane rarely require
-    """
+    """The records of a mechanism, common to all its runs, for any parameters; `rough`: contacts have tangential rows,
+    `accelerations`: joints are evaluated for them too."""
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False, options: int = 0) -> None:
         # not the system, which keeps its layouts: see tests/test_reference_cycles.py
@@ -105,6 +91,8 @@ class Layout:
         self._bond_numbers = self._numbers([*self._joints, *self._contacts])
         self.shape = shape_of(system, rough=rough, options=options)
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
+        #: whether, in space, an element has more rows of contacts than two bodies have relative freedoms: programs then
+        #: begin with a proximal term, which the fewer rows of the plane rarely require
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3
         self._joint_numbers = [
@@ -170,6 +158,7 @@ class Layout:
             bonds += [(bond, pairs[i]) for bond in made]
             if isinstance(e, Joint):
                 reactions[e.name] = {"joints": made}
+        #: places among the records, in the order of the model
         self.joints = np.array([k for e in self._joints for k in places[e.name]], dtype=np.intp)
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         for column, k in enumerate(self.contacts.tolist()):
@@ -274,7 +263,7 @@ class Layout:
         group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
 
     def _load(self, element: Element) -> Values:
-        """Loads of a force, the first of its loads, one for each two of its bodies, or of the weight of a body."""
+        """Loads of a force, one for each two of its bodies, or of the weight of a body; the first of them."""
         pairs = [(self._body[element.name], self._ground)] if isinstance(element, Body) else self._pairs(element)
         return [self.content.add("Load", a=a, b=b) for a, b in pairs][0]
 
@@ -329,10 +318,8 @@ class Layout:
         return memory
 
     def fill(self, memory: Memory, values: Array, varied: Set[int] | None = None) -> None:
-        """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change.
-
-        `varied`: indices of parameters; the memory was filled with values that differ in these alone.
-        """
+        """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change; in a memory
+        that was filled with values that differ in the indices `varied` alone, these."""
         stale = [one for one in self.groups if varied is None or not varied.isdisjoint(one.parameters)]
         for group in stale:
             self._prepare(memory, group, values)
@@ -352,11 +339,9 @@ class Layout:
             self._steady_forces(memory)
 
     def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
-        """Records that runs with the parameters (runs, parameters) have in a memory that was filled with values that
-        differ in the indices `varied` alone: words of the memory and their values (runs, words).
-
-        Without points of reactions. None if masses or forces that do not change vary, which are filled run by run.
-        """
+        """Words of a memory, filled with values that differ in the indices `varied` alone, and their values (runs,
+        words) for runs with the parameters (runs, parameters); without points of reactions. None if masses or steady
+        forces vary."""
         stale = [one for one in self.groups if not varied.isdisjoint(one.parameters)]
         steady = any(group.record is one for group in stale for one in self.steady)
         if steady or not varied.isdisjoint(self._mass_numbers):

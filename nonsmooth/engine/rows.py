@@ -78,10 +78,8 @@ def cut(table: Tables, first: int, last: int) -> Tables:
 
 
 def at_rows(table: Tables, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
-    """One of the tables `AT_JUMPS` at any rows (k, width).
-
-    Where nothing jumps, velocities before a jump are those after it, and impulses of impacts are zero.
-    """
+    """One of the tables `AT_JUMPS` at any rows (k, width); where nothing jumps, velocities are those after, impulses
+    zero."""
     at = np.searchsorted(table["row"], rows)
     known = np.append(table["row"], -1)[at] == rows
     found = np.array(table["v"][rows]) if name == "v_left" else np.zeros((len(rows), *table[name].shape[1:]))

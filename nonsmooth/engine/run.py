@@ -36,10 +36,8 @@ ROOM, FEWEST, MOST = 2**21, 16, 2**14
 
 @dataclass(frozen=True, eq=False)
 class StepBatch:
-    """So many accepted steps, their rows as a `Recorder` keeps them, and the state after them.
-
-    `whole` is False where the next step is one that was not certified.
-    """
+    """So many accepted steps, their rows as a `Recorder` keeps them, and the state after them; not `whole` where the
+    next step was not certified."""
 
     count: int
     rows: Mapping[str, NDArray[Any]]
@@ -55,14 +53,7 @@ def origin_of(state: State) -> float:
 class Run:
     """A run of a scheme on one system: takes steps, many per call, and restores the states from which it goes on.
 
-    What schemes differ in is for subclasses: `rules`, `start`, `rescue`, `failure`, `counts` and `_begin_at`; and their
-    numbers in the memory.
-
-    Parameters
-    ----------
-    system, values : as `simulate` takes them
-    scheme, layout : what is run, and the records of the mechanism
-    t_end : [s]
+    What schemes differ in is for subclasses: `rules`, `start`, `rescue`, `failure`, `counts` and `_begin_at`.
     """
 
     #: the schema of the record that `run` takes
@@ -110,8 +101,8 @@ class Run:
         raise NotImplementedError
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
-        """A step from a state that is not certified as it is; None if it is not certified in any way, as where schemes
-        shorten their steps themselves, and ask other solvers."""
+        """A step that is not certified as it is; None if in no way, as where schemes shorten their steps and ask other
+        solvers."""
         return None
 
     def failure(self, state: State) -> str:
@@ -134,10 +125,8 @@ class Run:
         return StepBatch(done, self._worked(self.tables.read(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
-        """Take steps whose rows are not read yet; their number, and whether the next step is certified too.
-
-        Called again with the same state, it goes on from where it has come to.
-        """
+        """Take steps whose rows are not read yet; their number, and whether the next step is certified too. Called
+        again with the same state, it goes on from where it has come to."""
         if state is not self._at:
             self._begin_at(state, origin)
             self._at = state
@@ -158,7 +147,7 @@ class Run:
 
     def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
-        the power in the middle of the step at the mean velocity, times its length."""
+        by the power in the middle of the step at the mean velocity."""
         corners = self._corners_from(origin)
         if not corners.size:
             return rows
@@ -212,7 +201,7 @@ class Run:
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""
-        q, v = (self.layout.packed(self.memory, name).ravel() for name in ("q", "v"))
+        q, v = (self.layout.packed(self.memory, name) for name in ("q", "v"))
         return State(self._time(), q, v, self.states.of(self.memory))
 
     def _time(self) -> float:
@@ -220,23 +209,16 @@ class Run:
         return float(self._whole["t"][0])
 
     def snapshot(self, state: State) -> dict[str, Any] | None:
-        """Data for the next step from a state, for a checkpoint; None before the first one.
-
-        `there` tells whether the records are at the state already, as they are but after a rescued step.
-        """
+        """Data for the next step from a state, for a checkpoint; None before the first one. `there`: the records are at
+        the state, as they are but after a rescued step."""
         if self._at is None and not any(self.counts.values()):
             return None
         records = self._varying.of(self.memory).numbers
         return {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
 
     def restore(self, saved: Mapping[str, Any], state: State, origin: float) -> None:
-        """Resume from a checkpoint at a state, on a grid that begins at `origin`.
-
-        Raises
-        ------
-        ValueError
-            If it is none of such steps.
-        """
+        """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it is none of such
+        steps."""
         self._begin_at(state, origin)
         records = InternalStates(self._varying.fields, np.asarray(saved["records"], dtype=float))
         self._varying.put(self.memory, records)

@@ -12,17 +12,7 @@ from nonsmooth.model.state import InternalStates
 
 
 class Numbers:
-    """Some fields of the records of a mechanism as one array, integers as floating-point numbers.
-
-    Parameters
-    ----------
-    fields : name, and places in memory, counted in numbers of eight bytes, as an array of the shape of the field
-    counts : names of fields that are integers
-
-    Attributes
-    ----------
-    fields : names and shapes, in the order of the array
-    """
+    """Fields of records as one array, integers as floating-point numbers; `places` in memory count eight bytes."""
 
     def __init__(self, places: Sequence[tuple[str, NDArray[np.intp]]], counts: Collection[str]) -> None:
         self.fields = tuple((name, place.shape) for name, place in places)

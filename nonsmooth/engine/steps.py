@@ -86,23 +86,15 @@ def check_solver(system: System, stepper: Any, scheme: Scheme, values: Array) ->
 
 
 class CompiledSteps(Run):
-    """A run of a time-stepping scheme, whose steps that are not certified are taken in parts, or by other solvers.
-
-    Parameters
-    ----------
-    system, stepper, control, values : as `simulate` takes them
-    t_end : [s]
-    """
+    """A run of a time-stepping scheme, whose steps that are not certified are taken in parts, or by other solvers."""
 
     #: whether a solver of the stepper is one of the programs of contacts, and then solves all of them
     takes_solver = True
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
-        """Stated rules and tolerances of a run."""
-        return {"certified residual": _certified(system, stepper.scheme(control), values)} | rules_of(
-            system, stepper, control
-        )
+        certified = _certified(system, stepper.scheme(control), values)
+        return {"certified residual": certified} | rules_of(system, stepper, control)
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
@@ -159,10 +151,8 @@ class CompiledSteps(Run):
         whole["certified"] = _certified(self.system, self.scheme, values)
 
     def start(self, state: State) -> State | None:
-        """The start of a run with the data of its first step, after the impact there, if closed contacts approach.
-
-        None if that is not certified.
-        """
+        """The start of a run with the data of its first step, after an impact of closed contacts that approach
+        there."""
         if self.scheme.locates and "Contact.closed" in state.memory:
             return state  # of a run that goes on
         origin = origin_of(state)
@@ -199,21 +189,18 @@ class CompiledSteps(Run):
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def failure(self, state: State) -> str:
-        """Why the step from a state is not certified."""
         m = self._mechanism
         residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
         what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
         if max(residual, law) <= certified:
             what = "its equations hold, but directions of forces and gaps at its end do not converge"
         why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
-        return (
-            f"{why}{m.ill_conditioned(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
-        )
+        tight = tight_clearance(m, state.t, state.q, state.v, self.longest)
+        return f"{why}{m.ill_conditioned(state.t, state.q)}{tight}"
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
-        """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular
-        position as a whole, with what is lost there; in 2, 4, .. 256 parts; as a whole by the chain of solvers; in
-        parts by this."""
+        """A step that is not certified as it is: near a singular position as a whole, with what is lost there; in 2, 4,
+        .. 256 parts; as a whole by the chain of solvers; in parts by this."""
         self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
@@ -248,7 +235,7 @@ class CompiledSteps(Run):
     def _close(self) -> None:
         """Changes of the impulses of joints at the start of a step that close them at its end."""
         m, t, dt = self._mechanism, float(self._whole["t"][0]), float(self._whole["dt"][0])
-        q, u = (self.layout.packed(self.memory, name).ravel() for name in ("q", "u"))
+        q, u = (self.layout.packed(self.memory, name) for name in ("q", "u"))
         start, end = m.at(t, q).W_g, m.at(t + dt, m.moved(q, u, dt)).W_g
         metric = m.implicit(float(self._whole["theta"][0]) * dt)
         impulses = m.solved(end.T @ metric.change(start), -self.layout.of_joints(self.memory, "b0"))
@@ -263,16 +250,13 @@ class CompiledSteps(Run):
         self._put_stops(state.t, origin)
         whole = self._whole
         kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "least_rest_contacts")}
-        goal = ConstantStep(self.longest).next_time(
-            state.t, origin, next_after(self._corners_from(origin), state.t, self._t_end)
-        )
+        stop = next_after(self._corners_from(origin), state.t, self._t_end)
+        goal = ConstantStep(self.longest).next_time(state.t, origin, stop)
         if parts > 1:
             whole["longest"], whole["t_end"], origin = (goal - state.t) / parts, goal, state.t
         if chained:
-            whole["solver"], whole["least_rest_contacts"] = (
-                0 if self._requested else self._external_solver.address,
-                NEVER,
-            )
+            whole["solver"] = 0 if self._requested else self._external_solver.address
+            whole["least_rest_contacts"] = NEVER
         try:
             self._begin_at(state, origin)
             whole["steps"] = whole["impact_at_end"] = 0  # an impact without a step is for the start of a run
@@ -295,10 +279,6 @@ class CompiledSteps(Run):
         self._at = end = self._state()
         return StepBatch(done, self._worked(self.tables.read(done), state, origin), end, True)
 
-    def image(self) -> NDArray[np.uint8]:
-        """The records."""
-        return self.memory.raw.copy()
-
     def restart(self, image: NDArray[np.uint8], values: Array) -> None:
         """A run of its own with these parameters in the same memory, whose records are then filled."""
         self.memory.raw[:] = image
@@ -307,8 +287,8 @@ class CompiledSteps(Run):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Programs solved, iterations, how often a step was tried again at half its length, and how many steps were
-        taken in parts, or with the chain of solvers."""
+        """How often what was done: programs, iterations, steps at half their length, in parts, or with the chain of
+        solvers."""
         names = {"solves": "solves", "iterations": "rounds"} | {name: name for name in REPEATED}
         if self._error:
             names["rejected"] = "rejected"
@@ -317,8 +297,6 @@ class CompiledSteps(Run):
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _begin_at(self, state: State, origin: float) -> int:
-        """Write a state with its internal states into the records; `DONE` if the compiled scheme can begin a run
-        there."""
         self.write_state(state, origin)
         return self._initialise(state, origin)
 

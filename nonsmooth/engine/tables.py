@@ -35,21 +35,15 @@ PARTS = {"reaction": ("force", "torque"), "reaction_impact": ("impulse", "twist"
 
 
 class Places:
-    """Where the tables of a memory stand, for texts that read or write them.
-
-    Parameters
-    ----------
-    memory
-    record : of its system, "rows" or "views"
-    """
+    """Where the tables of a memory stand; `record` of its system is "rows" or "views"."""
 
     def __init__(self, memory: Memory, record: str) -> None:
         self._words = memory.raw[memory.start["System"] :].view(np.int64)
         self._shape, self._record = memory.shape, record
 
     def of(self, tables: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """The words (n, 2) of these tables, whose columns are contiguous, and what they are to be: the address of the
-        first row, and bytes from each row to the next."""
+        """Words (n, 2) of these tables, of contiguous columns, and their values: address of the first row, bytes
+        between rows."""
         words, which, further = _words(self._shape, self._record, tuple(tables))
         found = [(one.__array_interface__["data"][0], one.strides[0]) for one in tables.values()]
         places = np.array(found, dtype=np.int64)[which]
@@ -63,8 +57,7 @@ class Places:
 
 @functools.cache
 def _words(shape: Shape, record: str, names: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Places of tables and their parts: words behind the beginning of the system, which table it is, and bytes from its
-    first column to the first one of the part."""
+    """Words of tables and their parts behind the beginning of the system, which table it is, and bytes to the part."""
     found = []
     for k, name in enumerate(names):
         for i, part in enumerate(PARTS.get(name, (name,))):
@@ -101,13 +94,6 @@ class _Widths:
             found["P_T"][:] = 0.0
         return found | {"mode": empty((count, self.contacts), np.int8)}
 
-    def room_of_jumps(self, count: int) -> dict[str, NDArray[Any]]:
-        """Tables `AT_JUMPS` and flags of so many rows."""
-        found = {name: empty((count, width) if width is not None else count) for name, width in self.jumps.items()}
-        if not self.rough:
-            found["P_T_impact"][:] = 0.0
-        return found | {"jumps": empty(count)}
-
 
 def empty(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
     """A table without values; a test fills it with others."""
@@ -115,14 +101,7 @@ def empty(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
 
 
 class Tables:
-    """Tables of the rows of a run, which its steps write.
-
-    Parameters
-    ----------
-    memory
-    layout : of the mechanism
-    most : rows that a call may write
-    """
+    """Tables of the rows of a run, which its steps write, `most` in a call."""
 
     def __init__(self, memory: Memory, layout: Layout, most: int) -> None:
         if layout.widths is None:
@@ -130,7 +109,11 @@ class Tables:
         self.widths: _Widths = layout.widths
         self._places, self._whole, self._most = Places(memory, "rows"), memory.of["System"]["rows"], most
         #: in all rows of a call, also those without a jump
-        self.of_jumps = self.widths.room_of_jumps(most)
+        widths = self.widths.jumps.items()
+        self.of_jumps = {name: empty((most, width) if width is not None else most) for name, width in widths}
+        if not self.widths.rough:
+            self.of_jumps["P_T_impact"][:] = 0.0
+        self.of_jumps["jumps"] = empty(most)
         self._places_of_jumps = self._places.of(self.of_jumps)
         self._room: dict[str, NDArray[Any]] = {}
         self._last = self._room_for = 0
@@ -168,13 +151,7 @@ class Tables:
 
 
 class Viewer:
-    """Evaluates rows in a memory, whose own positions it overwrites.
-
-    Parameters
-    ----------
-    layout : of the mechanism
-    memory : with its parameters
-    """
+    """Evaluates rows in a memory with its parameters, whose own positions it overwrites."""
 
     def __init__(self, layout: Layout, memory: Memory) -> None:
         self.memory, self._contacts = memory, layout.contacts.size

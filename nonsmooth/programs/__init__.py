@@ -23,22 +23,7 @@ from nonsmooth.programs.mpcc import MPCC, MPCCStructure
 from nonsmooth.programs.qp import LCP, QP
 
 __all__ = [
-    "LCP",
-    "MPCC",
-    "QP",
-    "ConeQP",
-    "ContactProgram",
-    "FrictionContact",
-    "MPCCStructure",
-    "Program",
-    "Session",
-    "Solution",
-    "Solver",
-    "cone_qp_from_friction_contact",
-    "lcp_from_friction_contact",
-    "lcp_from_qp",
-    "associated_lcp_from_friction_contact",
-    "near_impulses",
-    "pushed_friction_contact",
-    "undetermined_impulses",
-]
+    "LCP", "MPCC", "QP", "ConeQP", "ContactProgram", "FrictionContact", "MPCCStructure", "Program", "Session",
+    "Solution", "Solver", "associated_lcp_from_friction_contact", "cone_qp_from_friction_contact",
+    "lcp_from_friction_contact", "lcp_from_qp", "near_impulses", "pushed_friction_contact", "undetermined_impulses",
+]  # fmt: skip

@@ -22,18 +22,12 @@ class Solution:
 
     Parameters
     ----------
-    x : Array
-        Primal unknowns of the program.
-    y : Array
-        Multipliers or complementary unknowns, one per row or pair.
-    status : str
-        Status of the solver, "solved", "max_iter", ...
-    iterations : int
-        Count of the solver: pivots, Newton steps, sweeps.
-    solver : str
-        Class name of the solver's settings.
-    active : array of bool, optional
-        Active rows or pairs; a warm start for the next program of the same shape.
+    x : primal unknowns of the program
+    y : multipliers or complementary unknowns, one per row or pair
+    status : of the solver, "solved", "max_iter", ...
+    iterations : count of the solver: pivots, Newton steps, sweeps
+    solver : class name of the solver's settings
+    active : rows or pairs; a warm start for the next program of the same shape
     """
 
     x: Array
@@ -117,11 +111,8 @@ class ProgramWithRows(ABC):
 
 
 def free_motion_scales(A: Array, b: Array, z: Array, requested: Array) -> tuple[Array, Array]:
-    """Scale of each row of A z + b, and the size of its value in free motion, from the velocities that z must change.
-
-    The scale is the sum of the absolute values of the terms, of which those of z are at most CAP times the size:
-    otherwise the unbounded z of a contradiction would certify it.
-    """
+    """Scale of each row of A z + b, the sum of the absolute values of its terms, and the size of its value in free
+    motion, of which terms of z are at most CAP times: otherwise the unbounded z of a contradiction would certify it."""
     diagonal = np.abs(A.diagonal())
     requested[diagonal == 0.0] = 0.0
     size = np.sqrt(diagonal * (requested @ (requested / np.maximum(diagonal, TINY))))

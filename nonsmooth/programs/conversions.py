@@ -22,8 +22,6 @@ def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
     Returned are the LCP, whose z is y and whose bilateral rows are the equalities, and the function
     y -> x = H^-1 (A^T y - f); InputError if H is not positive definite.
 
-    Examples
-    --------
     >>> lcp, recover = lcp_from_qp(QP(H=2 * np.eye(1), f=np.array([2.0]), A=np.eye(1), b=np.zeros(1)))
     >>> lcp.A, lcp.b, recover(np.array([2.0]))
     (array([[0.5]]), array([-1.]), array([0.]))
@@ -58,8 +56,6 @@ def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[
     its z to that of the program. InputError in space; or if the eliminated rows (bilateral, and tangential with mu > 0)
     are dependent: then add a small multiple of the diagonal to A, and iterate as in the proximal-point method.
 
-    Examples
-    --------
     >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), dimension=2)
     >>> lcp, recover = lcp_from_friction_contact(floor)
     >>> recover(np.array([1.0, 2.5, 0.0]))  # pushed by 1, slips forward at 2.5
@@ -120,8 +116,6 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
     Without sliding contacts it satisfies Coulomb's law as well: it is the state of rest among all admissible ones.
     Returned are the LCP and the function y -> z of the program; InputError in space, where a cone has no edges.
 
-    Examples
-    --------
     A body of 1 kg with friction 0.5 under a normal impulse of 1 N s and a tangential one of 0.25 N s remains at rest.
 
     >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 0.25]), np.array([0.5]), dimension=2)
@@ -149,8 +143,6 @@ def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> Friction
     instead of A and b, d = 1e-6 times the diagonal of A, they are unique and near z; the iteration converges to a
     solution of the program itself, since both terms then cancel. The first `skip` rows are not changed.
 
-    Examples
-    --------
     Two supports at the same point have the same share of a load as before.
 
     >>> from nonsmooth.programs import Solution
@@ -179,8 +171,6 @@ def pushed_friction_contact(program: FrictionContact, push: Array) -> tuple[Fric
     The program's b already includes the effect of the push (contacts,) [N s], >= 0, on u. Returned are the program, in
     which twins follow the contacts, and the function from its z to that of the contacts, without the push.
 
-    Examples
-    --------
     A body of 1 kg slides at 3 m/s and leaves the floor at 1 m/s due to a known impulse of 1 N s, whose friction
     follows.
 

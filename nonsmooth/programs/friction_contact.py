@@ -110,19 +110,13 @@ class FrictionContact(ContactProgram):
 
     Parameters
     ----------
-    A : array (m, m)
-        Delassus matrix W^T M^-1 W [1/kg], symmetric up to round-off, positive semidefinite; singular if contacts are
-        redundant. m = bilateral + dimension * contacts.
-    b : array (m,)
-        u without impulses [m/s]. With restitution u_N is gamma_N+ + e gamma_N-, so b_N holds e gamma_N- as well.
-    friction : array (contacts,)
-        mu [-], not negative.
-    dimension : int
-        2 in the plane, where P_T has one entry; 3 in space, where it has two along orthonormal directions.
-    bilateral : int
-        Number of leading rows that are equations.
-    names : tuple of str
-        Names of bilateral rows, then of contacts; empty for "row 0", ..., "contact 0", ...
+    A : (m, m) Delassus matrix W^T M^-1 W [1/kg], symmetric up to round-off, positive semidefinite; singular if contacts
+        are redundant; m = bilateral + dimension * contacts
+    b : (m,) u without impulses [m/s]; with restitution u_N is gamma_N+ + e gamma_N-, so b_N holds e gamma_N- as well
+    friction : (contacts,) mu [-], not negative
+    dimension : 2 in the plane, where P_T has one entry; 3 in space, where it has two along orthonormal directions
+    bilateral : number of leading rows that are equations
+    names : of bilateral rows, then of contacts; empty for "row 0", ..., "contact 0", ...
 
     Notes
     -----
@@ -216,8 +210,6 @@ def undetermined_impulses(program: FrictionContact, z: Array) -> int:
     of the cone both change together. With S their directions the number is the dimension of the null space of S^T A S.
     If it is not 0, forces are not unique, and a solution with another velocity may exist as well.
 
-    Examples
-    --------
     A block on two sticking feet: the internal stress between the feet is arbitrary.
 
     >>> both = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])

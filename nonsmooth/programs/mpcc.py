@@ -24,18 +24,12 @@ class MPCCStructure:
 
     Parameters
     ----------
-    x, y, p : casadi.SX
-        Column vectors of symbols: unknowns, multipliers (one per pair), parameters.
-    objective : casadi.SX
-        f, a scalar; 0 if the step is determined by its equations.
-    equalities : casadi.SX
-        c, a column.
-    complements : casadi.SX
-        G, a column with one row per y.
-    equality_terms : casadi.SX
-        For each row of c the sum of the absolute values of its terms, the scale of its residual.
-    x_names, y_names, equality_names : tuple of str
-        Names in messages.
+    x, y, p : columns of symbols: unknowns, multipliers (one per pair), parameters
+    objective : f, a scalar; 0 if the step is determined by its equations
+    equalities : c, a column
+    complements : G, a column with one row per y
+    equality_terms : for each row of c the sum of the absolute values of its terms, the scale of its residual
+    x_names, y_names, equality_names : names in messages
     """
 
     x: ca.SX
@@ -97,15 +91,11 @@ class MPCC(ProgramWithRows):
     Parameters
     ----------
     structure : MPCCStructure
-    p : array
-        Values of the parameters.
-    lower, upper : arrays
-        Bounds of x, infinite where there is none; an x with lower == upper is a fixed number.
-    x_scale, y_scale, G_scale : arrays
-        Typical sizes, positive, in the unit of each entry: gap/clearance, impulse/(m g dt), velocity/(c/dt), ...
-        With an infinite G_scale the gap of a pair that is not binding is ignored.
-    binding : array of bool
-        Pairs whose y may differ from zero.
+    p : values of the parameters
+    lower, upper : bounds of x, infinite where there is none; an x with lower == upper is a fixed number
+    x_scale, y_scale, G_scale : typical sizes, positive, in the unit of each entry: gap/clearance, impulse/(m g dt),
+        velocity/(c/dt), ...; with an infinite G_scale the gap of a pair that is not binding is ignored
+    binding : pairs whose y may differ from zero
     """
 
     structure: MPCCStructure
@@ -176,6 +166,5 @@ class MPCC(ProgramWithRows):
 
     @property
     def error_names(self) -> tuple[str, ...]:
-        """Names of the entries of `errors`."""
         s = self.structure
         return s.equality_names + tuple(f"bound of {name}" for name in s.x_names) + s.y_names

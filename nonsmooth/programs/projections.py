@@ -1,8 +1,7 @@
 """The convex sets behind contact laws. Residuals and solvers project with the same formula.
 
-Each set takes arrays of many contacts at once; a vector of a contact lies along the last axis. The projection p of x is
-the nearest point, characterised by (x - p) . (y - p) <= 0 for every y of the set; `contains` tells of each entry or
-vector whether it is out of the set by at most the tolerance.
+Each set takes arrays of many contacts at once, a vector along the last axis. The projection p of x is the nearest
+point: (x - p) . (y - p) <= 0 for every y of the set; `contains` tells of each whether it is out by at most a tolerance.
 """
 
 from dataclasses import dataclass

@@ -24,17 +24,11 @@ class QP(ProgramWithRows):
 
     Parameters
     ----------
-    H, f : arrays (n, n), (n,)
-        H is symmetric and positive definite.
-    A, b : arrays (m, n), (m,)
-        Rows may be redundant or zero.
-    equalities : int
-        Number of leading rows that are equalities.
-    names : tuple of str
-        Names of the rows in messages; empty for "row 0", "row 1", ...
+    H, f : (n, n), symmetric and positive definite, and (n,)
+    A, b : (m, n), (m,); rows may be redundant or zero
+    equalities : number of leading rows that are equalities
+    names : of the rows in messages; empty for "row 0", "row 1", ...
 
-    Examples
-    --------
     >>> qp = QP(H=np.eye(1), f=np.array([2.0]), A=np.eye(1), b=np.zeros(1))
     >>> qp.residual(Solution(np.zeros(1), np.array([2.0]), "by hand", 0, "nobody"))
     0.0
@@ -61,7 +55,6 @@ class QP(ProgramWithRows):
 
     @property
     def error_names(self) -> tuple[str, ...]:
-        """Names of the entries of `errors`."""
         return tuple(f"stationarity of unknown {j}" for j in range(self.f.size)) + self.row_names
 
     def errors(self, solution: Solution) -> Array:
@@ -114,15 +107,10 @@ class LCP(ProgramWithRows):
 
     Parameters
     ----------
-    A, b : arrays (m, m), (m,)
-        A need not be symmetric.
-    bilateral : int
-        Number of leading rows that are equations.
-    names : tuple of str
-        Names of the rows in messages; empty for "row 0", "row 1", ...
+    A, b : (m, m), not necessarily symmetric, and (m,)
+    bilateral : number of leading rows that are equations
+    names : as of a `QP`
 
-    Examples
-    --------
     >>> lcp = LCP(A=np.eye(2), b=np.array([-1.0, 1.0]))
     >>> lcp.residual(Solution(np.array([0.0, 1.0]), np.array([1.0, 0.0]), "by hand", 0, "nobody"))
     0.0

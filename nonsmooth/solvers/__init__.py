@@ -38,27 +38,10 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.semismooth_newton import SemismoothNewton, SmoothingNewton
 
 __all__ = [
-    "ActiveSet",
-    "Admm",
-    "Bdf",
-    "CasadiQP",
-    "Chain",
-    "Conic",
-    "Cvodes",
-    "Dop853",
-    "IpoptMPCC",
-    "Lemke",
-    "Lsoda",
-    "ModeEnumeration",
-    "Osqp",
-    "ProjectedGaussSeidel",
-    "Radau",
-    "SemismoothNewton",
-    "SmoothingNewton",
-    "available",
-    "by_name",
-    "names",
-]
+    "ActiveSet", "Admm", "Bdf", "CasadiQP", "Chain", "Conic", "Cvodes", "Dop853", "IpoptMPCC", "Lemke", "Lsoda",
+    "ModeEnumeration", "Osqp", "ProjectedGaussSeidel", "Radau", "SemismoothNewton", "SmoothingNewton", "available",
+    "by_name", "names",
+]  # fmt: skip
 
 #: modules of several classes; another class is in a module of its own name
 _FILES = {
@@ -101,8 +84,6 @@ def by_name(name: str) -> Callable[..., Solver]:
 
     InputError if there is none; the message lists all.
 
-    Examples
-    --------
     >>> by_name("active-set")()
     ActiveSet(max_iterations=2000)
     """
@@ -123,11 +104,8 @@ def available() -> list[tuple[str, str | None, str]]:
 
     "Missing" is an empty string if the solver can be used. A solver without a row of its own needs NumPy alone.
     """
-    libraries: dict[str, tuple[str, ...]] = {
-        "active-set": ("numba",),
-        "osqp": ("osqp", "scipy"),
-        "conic": ("clarabel", "cvxpy"),
-    }
+    libraries: dict[str, tuple[str, ...]] = {"active-set": ("numba",)}
+    libraries |= {"osqp": ("osqp", "scipy"), "conic": ("clarabel", "cvxpy")}
     compiled = ("semismooth-newton", "smoothing-newton", "lemke", "mode-enumeration", "projected-gauss-seidel")
     libraries |= dict.fromkeys(compiled, ("numba",)) | {"admm": ("numpy",)}
     libraries |= dict.fromkeys(("radau", "dop853", "bdf", "lsoda"), ("scipy",))

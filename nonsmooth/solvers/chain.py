@@ -45,43 +45,27 @@ class Attempt:
 class Chain:
     """Tries one solver after the other until the residual evaluated by the program certifies a solution.
 
-    Parameters
-    ----------
-    first : Solver
-        Tried first if it fits. A program of another kind, such as the impact LCP after an MPCC, is passed to the chain
-        of its kind; this is not a fallback.
-    fallback : bool
-        False: only the first solver that fits is tried.
-
-    Attributes
-    ----------
-    counts : dict
-        "solves" (programs solved), "iterations" (of all attempts), "fallbacks" (solutions by a solver other than the
-        first), and the solutions of each solver under its class name.
-    called : dict
-        How often each solver was called, under its class name, whether it succeeded or not; the same object for life.
-    others_left : int, optional
-        How many more calls of other solvers than the first there are; None for any number.
-
-    Notes
-    -----
-    `IpoptMPCC("literal")` has no fallback, since its purpose is to demonstrate that it fails.
+    A program of another kind than that of the solver `first`, such as the impact LCP after an MPCC, is passed to the
+    chain of its kind; this is not a fallback. Without `fallback` only the first solver that fits is tried, as always
+    with `IpoptMPCC("literal")`, whose purpose is to demonstrate that it fails.
     """
 
     def __init__(self, first: Solver, fallback: bool = True) -> None:
         self.first, self.fallback = first, fallback
+        #: how many more calls of other solvers than the first there are; None for any number
         self.others_left: int | None = None
+        #: how often each solver was called, by its class name, whether it succeeded or not; the same object for life
         self.called: dict[str, int] = {}
+        #: programs solved, iterations of all attempts, solutions by another solver than the first, and those of each
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
         self._held: Mapping[str, Any] = {}
 
     def snapshot(self) -> dict[str, Any]:
         """For a checkpoint: counts, and internal states of sessions."""
-        sessions = {
-            repr(one): session.snapshot() for one, session in self._sessions.items() if hasattr(session, "snapshot")
-        }
-        return {"counts": dict(self.counts), "called": dict(self.called), "sessions": {**self._held, **sessions}}
+        able = {repr(one): session for one, session in self._sessions.items() if hasattr(session, "snapshot")}
+        sessions = {**self._held, **{name: session.snapshot() for name, session in able.items()}}
+        return {"counts": dict(self.counts), "called": dict(self.called), "sessions": sessions}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
@@ -90,11 +74,8 @@ class Chain:
         self._held = saved["sessions"]
 
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
-        """The first solution whose residual is at most `CERTIFIED`.
-
-        SolverFailed, which names each solver and the worst row of its solution, if there is none; SolverMissing if the
-        library of the requested solver is absent.
-        """
+        """The first solution whose residual is at most `CERTIFIED`; SolverFailed, which names each solver and the worst
+        row of its solution, if there is none; SolverMissing if the library of the requested solver is absent."""
         attempts: list[Attempt] = []
         late = ""
         for solver in self._candidates(program):
@@ -121,14 +102,9 @@ class Chain:
                 return solution
             row, residual = program.worst(solution)
             attempts.append(Attempt(solver, solution.status, residual, row))
-        raise SolverFailed(
-            f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: "
-            + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")
-            + ".",
-            program=program,
-            guess=guess,
-            attempts=tuple(attempts),
-        )
+        why = "; ".join(map(str, attempts)) or f"{self.first} does not fit it"
+        message = f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: {why}."
+        raise SolverFailed(message, program=program, guess=guess, attempts=tuple(attempts))
 
     def _session(self, solver: Solver) -> Session:
         if solver not in self._sessions:

@@ -378,8 +378,8 @@ class ConicSession(SolverSession):
         return np.array(answer.x), str(answer.status), int(answer.iterations)
 
     def _minimise(self, F: Array, f: Array, A: Array, b: Array, e: int) -> tuple[Array, Array, str, int]:
-        """min 1/2 |F u|^2 + f^T u  s.t.  A u >= b, = on the first e rows; with the multipliers, as accurately as
-        Clarabel can: if round-off stops it, cvxpy discards the iterate and raises."""
+        """min 1/2 |F u|^2 + f^T u s.t. A u >= b, = on the first e rows; with the multipliers, as accurately as Clarabel
+        can: if round-off stops it, cvxpy discards the iterate and raises."""
         cp = self._cvxpy
         (r, n), m = F.shape, b.size
         if (r, n, m, e) not in self._problems:

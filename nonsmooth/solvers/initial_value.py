@@ -1,7 +1,5 @@
-"""Integrators of initial-value problems: SciPy's, and SUNDIALS' CVODES through CasADi.
-
-A session is restarted when the equations change, and returns one piece of the solution after the other.
-"""
+"""Integrators of initial-value problems, one piece of the solution after the other: SciPy's, and CVODES through
+CasADi."""
 
 import copy
 import math
@@ -221,10 +219,8 @@ def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
 
 
 class _Values(ca.Callback):
-    """A function of CasADi known by its values, and no expression.
-
-    What is raised cannot pass through CVODES: it is kept, and the values are no numbers.
-    """
+    """A function of CasADi known by its values. What is raised cannot pass through CVODES: it is kept, the values are
+    NaN."""
 
     def __init__(self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity],
                  outputs: list[ca.Sparsity], derivative: Any = None) -> None:  # fmt: skip

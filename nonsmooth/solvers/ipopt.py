@@ -31,41 +31,32 @@ INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A smooth replacement of a pair 0 <= a _|_ b >= 0, with the scaled gap a, the scaled multiplier b, a parameter s.
+    """A smooth replacement of a pair 0 <= a _|_ b >= 0, with the scaled gap a, the scaled multiplier b, a parameter
+    s."""
 
-    Parameters
-    ----------
-    row, lower, upper : (a, b, s) -> expression of the pair's constraint row, None for none; its bounds
-    sequence : epsilon -> the values of s, solved one after the other until the pairs are complementary
-    penalty : (a, b, s) -> term added to the objective; None for none
-    signs : whether a >= 0 and b >= 0 must be imposed as well
-    polish : whether the solution is refined by Newton's method on the active pairs
-    push : relative distance by which IPOPT moves the initial guess from its bounds
-    barrier : IPOPT's first barrier parameter: small where pairs are equations, since few unknowns then reach bounds
-    scaled : whether unknowns and rows are scaled instead of in SI units
-    """
-
+    #: (a, b, s) -> expression of the pair's constraint row, None for none
     row: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None
+    #: epsilon -> the values of s, solved one after the other until the pairs are complementary
     sequence: Callable[[float], tuple[float, ...]]
     lower: float = -math.inf
     upper: float = math.inf
+    #: (a, b, s) -> term added to the objective; None for none
     penalty: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None = None
+    #: whether a >= 0 and b >= 0 must be imposed as well
     signs: bool = True
     polish: bool = True
+    #: relative distance by which IPOPT moves the initial guess from its bounds
     push: float = 1e-2
+    #: IPOPT's first barrier parameter: small where pairs are equations, since few unknowns then reach bounds
     barrier: float = 0.1
+    #: whether unknowns and rows are scaled instead of in SI units
     scaled: bool = True
 
 
 RELAXATIONS = {
     "fischer-burmeister": Relaxation(
         row=lambda a, b, s: a + b - ca.sqrt(a**2 + b**2 + 2 * s**2),  # zero <=> a, b > 0 and a b = s^2
-        sequence=lambda epsilon: (epsilon,),
-        lower=0.0,
-        upper=0.0,
-        signs=False,
-        push=1e-9,
-        barrier=1e-8,
+        sequence=lambda epsilon: (epsilon,), lower=0.0, upper=0.0, signs=False, push=1e-9, barrier=1e-8,
     ),
     "scholtes": Relaxation(
         row=lambda a, b, s: a * b / s,
@@ -74,15 +65,10 @@ RELAXATIONS = {
     ),
     "l1": Relaxation(row=None, sequence=lambda epsilon: (1.0, 1e2, 1e4), penalty=lambda a, b, s: s * a * b),
     "literal": Relaxation(
-        row=lambda a, b, s: a * b,
-        sequence=lambda epsilon: (0.0,),
-        lower=0.0,
-        upper=0.0,
-        polish=False,
+        row=lambda a, b, s: a * b, sequence=lambda epsilon: (0.0,), lower=0.0, upper=0.0, polish=False, scaled=False,
         push=1e-16,  # the published method starts with zero multipliers
-        scaled=False,
     ),
-}
+}  # fmt: skip
 #: pairs for a solver that treats complementarity itself
 NO_RELAXATION = Relaxation(row=None, sequence=lambda epsilon: (0.0,))
 
@@ -148,10 +134,8 @@ class IpoptMPCC(Algorithm):
 
 
 class IpoptSession(SolverSession):
-    """`IpoptMPCC` session: the built programs, one per structure met.
-
-    Ctrl-C during a call is raised as KeyboardInterrupt; IPOPT itself would return as if it had finished.
-    """
+    """`IpoptMPCC` session: the built programs, one per structure. IPOPT itself would return at Ctrl-C as if it had
+    finished."""
 
     def __init__(self, settings: IpoptMPCC) -> None:
         super().__init__(settings)
@@ -251,10 +235,8 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
 
 @contextmanager
 def ctrl_c_kept() -> Iterator[None]:
-    """Ctrl-C during calls of CasADi, which may lose it: an evaluation that it ends is taken for one that failed.
-
-    What the handler of SIGINT raises within, mostly KeyboardInterrupt, is raised again at the end if it was lost.
-    """
+    """Ctrl-C during calls of CasADi, which may take an evaluation that it ends for one that failed: what the handler of
+    SIGINT raises within is raised again at the end if it was lost."""
     usual: Any = signal.getsignal(signal.SIGINT)
     if not callable(usual) or threading.current_thread() is not threading.main_thread():
         yield

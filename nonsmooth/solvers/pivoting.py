@@ -149,11 +149,9 @@ NEAR = 1e-3  # residual below which Newton steps are tried on a solution with a 
 def _planar_friction(
     scaled: NormalisedContact, guess: Solution | None, solve: Callable[[LCP, Solution | None], Solution], solver: Any
 ) -> Solution:
-    """Solve a FrictionContact in the plane through `lcp_from_friction_contact`, to the tolerance of `solver`.
-
-    If the rows that it eliminates are dependent, A + s and b - s z replace A and b, with z the previous solution
-    (proximal-point method), so that the iteration converges to a solution for A itself.
-    """
+    """Solve a FrictionContact in the plane through `lcp_from_friction_contact`, to the tolerance of `solver`; if the
+    rows that it eliminates are dependent, by the proximal-point method: A + s and b - s z with z of the program
+    before."""
     m, e, active = scaled.b.size, scaled.e, None
     if guess is not None and guess.active is not None and guess.active.shape == guess.x.shape == scaled.b.shape:
         # rows of the LCP whose unknown is positive: closed, slipping forward, slipping backward

@@ -26,12 +26,9 @@ SAME_MODE = 1e-6
 
 
 def polished_qp(qp: QP, solution: Solution) -> Solution:
-    """Newton's method on the optimality conditions of the active rows, kept only if the residual decreases.
-
-    The active rows are `solution.active`, or else those whose multiplier exceeds their slack; until the result is at
-    round-off, they are updated from it (primal-dual active set). For redundant rows the least-squares solution is
-    taken.
-    """
+    """Newton's method on the optimality conditions of the active rows, kept only if the residual decreases:
+    `solution.active`, or those whose multiplier exceeds their slack, updated from the result (primal-dual active set)
+    until it is at round-off; of redundant rows the least-squares solution."""
     active = solution.active if solution.active is not None else binding_rows(qp, solution)
     best, error, rough = solution, qp.residual(solution), solution
     for _ in range(ROUNDS):
@@ -102,13 +99,10 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
 
 
 def refined_friction(program: FrictionContact, z: Array) -> Array:
-    """Impulses of a nearly exact solution, refined to round-off with the same modes, in the plane and in space.
-
-    A contact is open where it has no normal impulse, sticks where its tangential one is inside the disk by a share of
-    1e-6, and slips otherwise. Newton's method solves u = 0 on bilateral rows, u_N = 0 and u_T = 0 or, with y = P_T -
-    u_T in the unit of P_T, P_T = mu P_N y / |y|, with steps of least norm, so that of equivalent impulses of redundant
-    rows the nearest are found. The result is kept only if the residual decreases.
-    """
+    """Impulses of a nearly exact solution, refined to round-off with the same modes, kept only if the residual
+    decreases. Newton's method solves u = 0 on bilateral rows, P = 0 where a contact is open, else u_N = 0 and u_T = 0
+    or, slipping, P_T = mu P_N y / |y| with y = P_T - u_T in the unit of P_T, with steps of least norm, which find the
+    nearest of equivalent impulses."""
     scaled = normalised_contact(program)
     point = z / scaled.scale
     P = scaled.contact_rows(point)
@@ -152,12 +146,9 @@ def _in_modes(scaled: NormalisedContact, z: Array, closed: Mask, sticks: Mask) -
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:
-    """Semismooth Newton method on the equations, the pairs and active bounds, kept only if the residual decreases.
-
-    In each step a pair with gap < multiplier (scaled) has zero gap, another one zero multiplier. Bounds of x and gaps
-    of pairs that are not binding are imposed if the solution is near them: several together in the least-squares sense,
-    and one by one if that is not exact.
-    """
+    """Semismooth Newton method on the equations, the pairs and active bounds, kept only if the residual decreases. A
+    pair with gap < multiplier (scaled) has zero gap, another one zero multiplier. Bounds of x and gaps of pairs that
+    are not binding are imposed if near: several together by least squares, and one by one if that is not exact."""
     best, error = solution, mpcc.residual(solution)
     for pinned, touching in _held(mpcc, solution):
         trial, trial_error = _newton(mpcc, solution, pinned, touching)

@@ -1,8 +1,5 @@
-"""What solvers have in common: settings, sessions, and programs in normalised unknowns with the way back.
-
-General-purpose solvers stop at absolute tolerances: in normalised unknowns such a tolerance means the same for a slider
-of grams and a crane, in angles and in metres.
-"""
+"""What solvers have in common: settings, sessions, and programs in normalised unknowns, in which an absolute tolerance
+means the same for a slider of grams and a crane, in angles and in metres."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -38,15 +35,7 @@ class Algorithm:
 
 
 class SolverSession:
-    """Base of sessions; a subclass defines `_solve(program, guess)` for the programs that its settings take.
-
-    Parameters
-    ----------
-    settings : Algorithm
-        Its class names the solver in solutions and messages.
-    kernel : callable, optional
-        Compiled function of the solver.
-    """
+    """Base of sessions; a subclass defines `_solve(program, guess)` for the programs that its settings take."""
 
     _solve: Any
 
@@ -55,28 +44,24 @@ class SolverSession:
         self._kernel = TimedKernel(kernel, self._name)
 
     def solve(self, program: Any, guess: Solution | None = None) -> Solution:
-        """Solve a program as well as possible; the status of the solution says why it could not be solved.
-
-        InputError for a program of another kind.
-        """
+        """Solve as well as possible; the status says why a program could not be solved, InputError is for one of
+        another kind."""
         known = isinstance(program, self._settings.programs)
         if not (known and Algorithm.fits(self._settings, program)):
             plane = " in the plane" if known and program.dimension == 2 else ""
             raise InputError(f"{self._name} takes {self._settings.taken}, got {type(program).__name__}{plane}.")
         try:
-            solution: Solution = self._solve(program, guess)
+            return self._solve(program, guess)
         except Unsolvable as error:
             x = np.full(program.f.size if isinstance(program, QP) else program.b.size, np.nan)
             y = np.zeros(program.b.size) if isinstance(program, QP) else x
             return Solution(x, y, str(error), 0, self._name)
-        return solution
 
 
 @dataclass(frozen=True, eq=False)
 class NormalisedQP:
-    """min 1/2 u^T u + f^T u  s.t.  A u >= b (the first `equalities` rows: =), with rows of length one, where H = L L^T
-    and x = size L^-T u,  y = size multiplier / row length.
-    """
+    """min 1/2 u^T u + f^T u s.t. A u >= b (the first `equalities` rows: =), with rows of length one, where H = L L^T
+    and x = size L^-T u, y = size multiplier / row length."""
 
     f: Array
     A: Array
@@ -94,10 +79,8 @@ class NormalisedQP:
         return upper
 
     def solution(self, u: Array, multipliers: Array, *words: Any, signed: bool = True) -> Solution:
-        """The solution of the QP, by default without the wrong signs that round-off gives multipliers.
-
-        `words` are status, iterations and solver.
-        """
+        """The solution of the QP with status, iterations and solver; `signed`: without wrong signs of multipliers by
+        round-off."""
         y = self.size * multipliers / self.lengths
         if signed:
             y[self.equalities :] = np.maximum(y[self.equalities :], 0.0)
@@ -127,11 +110,9 @@ def normalised(qp: QP) -> NormalisedQP:
 
 @dataclass(frozen=True, eq=False)
 class NormalisedContact:
-    """An LCP (d = 1) or a program with friction (d = 2, 3) whose impulses are `scale` times the normalised ones.
-
-    The diagonal of A is one, or at most one in the weaker tangential row; `mu` belongs to the normalised impulses.
-    Coulomb's law and de Saxcé's correction keep their form, since tangential rows of a contact share their unit.
-    """
+    """An LCP (d = 1) or a program with friction (d = 2, 3) whose impulses are `scale` times the normalised ones, of
+    which `mu` is. The diagonal of A is one, or at most one in the weaker tangential row: both have one unit, so that
+    laws keep their form."""
 
     program: LCP | ContactProgram
     A: Array
@@ -168,8 +149,8 @@ class NormalisedContact:
         return z
 
     def solution(self, z: Array, iterations: int, solver: Any, complaint: str) -> Solution:
-        """A solution of the program from normalised impulses, "solved" only if its residual is within the tolerance of
-        the solver's settings."""
+        """A solution from normalised impulses, "solved" only if its residual is within the tolerance of the solver's
+        settings."""
         P = self.contact_rows(self.within_cones(z))
         with np.errstate(all="ignore"):
             u = self.A @ z + self.b

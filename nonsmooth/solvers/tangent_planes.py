@@ -36,12 +36,9 @@ BEHIND = np.array([-2.0, 2.0, 3.0]) * np.pi / 3
 def contact_by_qps(
     program: FrictionContact, last: Array, solve: Callable[[QP], Solution], tolerance: float
 ) -> Array | None:
-    """Impulses by Coulomb's law whose residual is at most `tolerance`; None if the programs do not converge.
-
-    The first program begins with impulses `last` (m,); `solve` solves a QP, whose multipliers are required. Which
-    contacts are open, stick and slip is taken from each QP; impulses with these modes are then refined, as those of a
-    QP are on its active rows.
-    """
+    """Impulses by Coulomb's law whose residual is at most `tolerance`, by `solve` of QPs from impulses `last` (m,);
+    None if they do not converge. Modes are those of each QP; impulses are refined with them, as those of a QP on its
+    active rows."""
     try:
         scaled = normalised_contact(program)
     except ValueError:  # a trial that diverged

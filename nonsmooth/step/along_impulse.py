@@ -68,11 +68,8 @@ def begin_round(system, fastest):
 
 @piece
 def follow(system):
-    """Rounds from v_next until no contact approaches, that of those which are on; whether they have come to an end, or
-    have decayed: then `on` are those that were in one.
-
-    Impulses are in `impact` of contacts and `answer` of joints.
-    """
+    """Rounds from v_next, the first of contacts that are on, until none approaches or they have decayed (whether; `on`
+    are those that were in one then). Impulses are in `impact` of contacts and `answer` of joints."""
     first = 0.0
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
@@ -148,11 +145,8 @@ def rates_of_change(system):
 
 @piece
 def find_impulses(system, share):
-    """Impulses per s, in P; whether they were found.
-
-    Friction of contacts that stick need not be unique, as at the corners of a block that lands flat: proximal steps
-    with a share of their diagonals find it, from none.
-    """
+    """Impulses per s, in P; whether they were found. Friction of contacts that stick need not be unique, as at the
+    corners of a block: proximal steps with a share of their diagonals find it, from none."""
     if share > 0.0:
         for joint in system.joints:
             joint.P = joint.P_near = zeros_like(joint.P)
@@ -228,8 +222,8 @@ def shortest(system):
 
 @kernel
 def advance(system, length):
-    """Velocities and impulses at the break point, work and impulse of compression, and the error of Coulomb's law; how
-    many contacts are not yet through their expansion."""
+    """Velocities, impulses, work and impulse of compression at the break point, and the error of Coulomb's law; how
+    many contacts are still expanding."""
     left, end = 0, length * (1.0 + ALIKE)
     for joint in system.joints:
         joint.answer += length * joint.P
@@ -269,10 +263,8 @@ def advance(system, length):
 
 @piece
 def check_round(system):
-    """Residual of a round from its break points: velocities, Coulomb's law, restitution, and energy.
-
-    Velocities of bodies are those of the break points to the round-off of their terms, however slow the approach is.
-    """
+    """Residual of a round from its break points: velocities, to the round-off of their terms, Coulomb's law,
+    restitution, and energy."""
     speed, size, energy, worst = 0.0, TINY, 0.0, 0.0
     for one in system.impacts:
         contact = one.contact

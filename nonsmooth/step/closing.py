@@ -64,8 +64,8 @@ def first_root(start, a, b, c):
 
 @kernel
 def first_below(start, rate, end, rate_end, dt, tolerance):
-    """Time within dt at which the cubic through values and rates at both ends becomes negative; infinite if it does
-    not, by more than a tolerance. One that begins at zero leaves it first: its cubic is divided by s."""
+    """Time within dt at which the cubic through values and rates at both ends becomes negative, by more than a
+    tolerance, else infinite. One that begins at zero leaves it first: its cubic is divided by s."""
     leaves = start <= tolerance
     start = 0.0 if leaves else start
     a, slope, rise = dt * rate, dt * rate_end, end - start
@@ -89,11 +89,8 @@ def bracketed(low, high, x, value, rate):
 @kernel
 def meeting_of_tangents(gap, rate, gap_end, rate_end, dt, turn, bend):
     """When within a step of length dt tangents of a gap at both ends meet, and a lower bound of the gap; of arrays too.
-
-    The distance of convex bodies in uniform translation is a convex function of time: it lies above its tangents at
-    both ends. Bodies that turn by `turn` deviate from their translation by an eighth of it, as a share of their way; an
-    acceleration towards each other by an eighth of bend dt^2.
-    """
+    The distance of convex bodies in uniform translation is convex in time, above its tangents; bodies that turn by
+    `turn` deviate by an eighth of it, as a share of their way, by acceleration by an eighth of bend dt^2."""
     x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
     way = rate_end * (dt - x) - rate * x
     return x, gap + rate * x - 0.125 * (turn * way + bend * dt * dt)

@@ -40,7 +40,7 @@ class Configuration(NamedTuple):
 
 class JointRows(NamedTuple):
     """Independent directions (nv, r) of joints, their required rates (r,), their names, and the matrix (ng, r) that
-    distributes impulses along them over the joints' rows; None if they are these rows."""
+    gives the rows' impulses of those along them; None if they are the rows."""
 
     W: Array
     wanted: Array
@@ -81,14 +81,7 @@ class MassMetric:
 
 
 class Mechanism:
-    """Numerical view of a system at given parameters.
-
-    Parameters
-    ----------
-    system : System
-    p : (len(system.parameters),) parameter values
-    longest : [s] longest step, for the tolerance of gap velocities
-    """
+    """Numerical view of a system at parameters p, with the `longest` step [s] for the tolerance of gap velocities."""
 
     def __init__(self, system: System, p: Array, longest: float) -> None:
         self.system, self.p, self.longest = system, p, longest
@@ -106,11 +99,8 @@ class Mechanism:
         self._met: list[tuple[float, Array, Configuration]] = []
 
     def implicit(self, h: float) -> MassMetric:
-        """The metric of M + h D + h^2 K for implicit steps, with stiffness K and damping D of deformation.
-
-        ``M (v⁺ - v) = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v) has this matrix, h = theta dt, since the force of
-        deformation ``-K eta - D eta'`` in f is linear. It is M if all bodies are rigid.
-        """
+        """The metric of M + h D + h^2 K, with stiffness K and damping D of deformation, for implicit steps ``M (v⁺ - v)
+        = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v), h = theta dt; M if all bodies are rigid."""
         if not self.deformable:
             return self.metric
         if h not in self._implicit:
@@ -168,12 +158,9 @@ class Mechanism:
         return configuration
 
     def independent(self, W_g: Array, wanted: Array) -> JointRows:
-        """Independent rows equivalent to ``W_g' x = wanted``: all of them, unless joints are redundant.
-
-        Redundant rows are replaced by orthonormal combinations (in the mass metric), whose number is the joints' rank.
-        If rows contradict each other, as in a trial that violates joints, they are satisfied in the sense of least
-        squares.
-        """
+        """Independent rows equivalent to ``W_g' x = wanted``: all, or, in place of redundant ones, orthonormal
+        combinations in the mass metric, as many as the joints' rank; of rows that contradict each other, by least
+        squares."""
         if not self.redundant:
             return JointRows(W_g, wanted, self.names[: self.system.ng], None)
         rows, norms = self.metric.rows(W_g)
@@ -193,24 +180,21 @@ class Mechanism:
         return np.asarray(np.linalg.qr(shares)[0].T)
 
     def reaction(self, t: float, q: Array, P_g: Array) -> Array:
-        """Forces and torques of joints on their second bodies from the forces (or impulses) of their rows.
-
-        Those of redundant rows are not determined by rigid-body mechanics: of all equivalent ones, those with the least
-        sum of squares of the rows' forces [N] and moments [N m] are reported.
-        """
+        """Forces and torques of joints on their second bodies from the forces (or impulses) of their rows; of redundant
+        rows, which rigid-body mechanics does not determine, those of the least sum of squares [N], [N m]."""
         return self.numeric.reaction(t, q, self.p, self.least(t, q, P_g))[0]
 
     def least(self, t: float, q: Array, P_g: Array) -> Array:
-        """The forces (or impulses) of joints' rows equivalent to P_g with the least sum of squares; of rates, those
-        that the rows can have together, with the least sum of squares of the changes."""
+        """Forces (or impulses) of joints' rows equivalent to P_g with the least sum of squares; of rates, the nearest
+        possible."""
         if not self.redundant:
             return P_g
         rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]
         return np.asarray(rows.T @ (rows @ P_g))  # without the part that the directions cancel
 
     def solved(self, K: Array, b: Array) -> Array:
-        """x with K x = b for the impulses x of joints, K = W' M^-1 W; for redundant rows the solution of least norm,
-        with each impulse in units in which its direction has norm 1 in the mass metric."""
+        """x with K x = b for the impulses x of joints, K = W' M^-1 W; for redundant rows of least norm, with each
+        impulse in units in which its direction has norm 1 in the mass metric."""
         if not self.redundant:
             try:
                 return np.asarray(np.linalg.solve(K, b), dtype=float)
@@ -228,13 +212,13 @@ class Mechanism:
 
     def amplified(self, *directions: Array) -> float:
         """Amplification of the joints' round-off near a singular position, by their directions at instants of a step;
-        1 elsewhere. At its end these are no numbers if flexible bodies would be bent by more than their length."""
+        at its end these are NaN if flexible bodies would be bent by more than their length."""
         least = min(self.smallest(W_g) for W_g in directions if np.isfinite(W_g).all())
         return max(1.0, NEAR_SINGULAR / max(least, TINY))
 
     def ill_conditioned(self, t: float, q: Array) -> str:
-        """A sentence, after a blank, on masses too different for the digits of a number, or that names the joints that
-        lose their rank near this position; empty if there are none."""
+        """A sentence, after a blank, on masses too different for the digits of a number, or on joints that lose their
+        rank near this position; empty if there are none."""
         values = zip(self.system.parameters, self.p.tolist(), strict=True)
         masses = sorted((mass, name.removesuffix(".mass")) for name, mass in values if name.endswith(".mass"))
         if masses and masses[-1][0] > UNEVEN * masses[0][0]:

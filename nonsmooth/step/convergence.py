@@ -1,8 +1,5 @@
 """When the passes of a step end: once they change its motion by no more than round-off, or no longer reduce the change;
-and secants through the last two passes, in the mass metric, that make slow ones converge.
-
-Schemes differ in what is round-off, and in how many passes without gain they bear.
-"""
+and secants through the last two passes, in the mass metric, that make slow ones converge."""
 
 import math
 
@@ -78,12 +75,9 @@ def change_of_u(system):
 
 @kernel
 def secant_of_step(system, k, share):
-    """The share for pass k of a step, from that of its last two passes.
-
-    With J the derivative of a pass, u - u* is J's image from the second pass on: along the motions in which the
-    directions of contacts turn. The initial guess is off in other directions too, so that the first two passes do not
-    show J: the second one takes the share of the step before, which later passes find, a change of u by J / (J - 1).
-    """
+    """The share for pass k of a step, from that of its last two passes. With J the derivative of a pass, u - u* is J's
+    image from the second pass on: the initial guess is off in other directions too, so that the second pass takes the
+    share of the step before."""
     if k == 1:
         return system.secant if system.secant != 0.0 else share
     above, below = 0.0, 0.0

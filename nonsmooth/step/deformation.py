@@ -1,7 +1,6 @@
-"""Steps that are implicit in the forces of deformation of flexible bodies.
-
-These forces, -K eta - D eta' of the amplitudes eta of modes of mass one, are stiff: an iteration on velocities u with
-forces at the point h of the step, q moved by u for h, would not converge. With the linear part taken along,
+"""Steps that are implicit in the forces of deformation of flexible bodies, -K eta - D eta' of the amplitudes eta of
+modes of mass one: they are stiff, and an iteration with forces at q moved by u for h would not converge. With the
+linear part taken along,
 
     M (u - v) = h f(u) + ..   becomes   (M + h D + h^2 K) (u - v) = h (f(u) + (h K + D) (u - v)) + ..
 
@@ -45,11 +44,8 @@ def implicit_force(body, h):
 
 @kernel
 def growth(body, h):
-    """Derivative of the displacement 2 h u with respect to the size 2 h of the step.
-
-    The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
-    with h^2.
-    """
+    """Derivative of the displacement 2 h u with respect to the size 2 h of the step; that of a mode, whose stiffness
+    counts with h^2, does not grow as that of a body."""
     if is_flexible(body):
         change = body.u - body.v - weighed(body.u, h * h * body.stiffness)
         return body.u + weighed(weighed(change, body.mass), body.implicit)

@@ -18,14 +18,7 @@ SPINNING = 0.1
 
 
 def check_deformations(system: System, t: Array, q: Array, v: Array) -> None:
-    """Issue one ValidityWarning for each flexible body that leaves the range of its model, with the largest value.
-
-    Parameters
-    ----------
-    system : System
-    t : (n,) [s]
-    q, v : (n, nq), (n, nv)
-    """
+    """Warn of each flexible body that leaves the range of its model in a motion t (n,), q (n, nq), v (n, nv)."""
     for body in system.flexible_bodies:
         for sentence in _faults(system, body, t, q, v):
             warnings.warn(f'Flexible body "{body.name}": {sentence}', ValidityWarning, stacklevel=2)

@@ -51,10 +51,7 @@ class Difference:
 
 @record
 class Body:
-    """A body; the first one is the ground, which is at rest.
-
-    Fields that a step uses together stand together: long chains are limited by the memory that they go through.
-    """
+    """A body, the first one the ground, at rest. Fields that a step uses together stand together, for the cache."""
 
     q = Motion("m, rad", "position at the start of a step; in space a quaternion for the rotation")
     v = Motion("m/s, rad/s", "velocity there; in space the angular velocity in the frame of the body")
@@ -143,11 +140,8 @@ class Side:
 
 @record
 class Bond:
-    """Rows between two bodies: the common base of contacts and joints, on which alone the program depends.
-
-    All bonds have the same number of rows, the largest of a contact; joints with fewer rows are padded with empty ones,
-    joints with more are divided into several bonds.
-    """
+    """Rows between two bodies: the common base of contacts and joints, on which alone the program depends. All have the
+    rows of the largest contact; joints with fewer are padded, joints with more divided into several bonds."""
 
     a = Inside(of="Side")
     b = Inside(of="Side")
@@ -462,8 +456,7 @@ class System:
 
 @record
 class StepTables:
-    """Tables of what steps record, one row each; the last ones only at rows at which velocities jump, or with an
-    impact."""
+    """Tables of what steps record, one row each; the last ones only at rows with jumps of velocities or an impact."""
 
     room = Count("-", "rows that may be written", constant=True)
     t = Table("s")

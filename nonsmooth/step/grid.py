@@ -43,11 +43,8 @@ def nothing_else(system):
 
 
 def step_of(attempt, give_up, commit, last_attempt=nothing_else):
-    """The step of a scheme, accepted only if certified; if not, it is tried again with the proximal term, and last by
-    `last_attempt`.
-
-    Attempts tell whether the step is certified, `give_up` restores what was before it, `commit` accepts it.
-    """
+    """The step of a scheme: an `attempt` that is certified, again with the proximal term, and last `last_attempt`;
+    `commit` accepts it, `give_up` restores what was before it."""
 
     @kernel
     def attempt_again(system):

@@ -21,9 +21,8 @@ def respond_to_jump(system):
 
 @piece
 def close_joints(system):
-    """Add the effect of joints to the changes `jump`: their rates become minus `velocity_offset`; P are their impulses
-    or forces. The matrix of the joints must be factored.
-    """
+    """Add the effect of joints to the changes `jump`, by their factored matrix: rates become minus `velocity_offset`; P
+    are their impulses or forces."""
     system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
     if not len(system.joints):
         return
@@ -46,10 +45,8 @@ def bias(system):
 
 @kernel
 def reaction_of(reaction):
-    """Force and torque, or impulses, on the second body from those of the rows of joints, y.
-
-    With flexible bodies from wrenches of unit forces, which act at nodes as well.
-    """
+    """Force and torque, or impulses, on the second body from those of the rows, y; with flexible bodies from wrenches
+    of unit forces, which act at nodes as well."""
     if is_flexible(reaction):
         wrench = 0.0 * reaction.joints[0].wrench[0]
         for joint in reaction.joints:

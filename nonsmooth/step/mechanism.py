@@ -167,8 +167,8 @@ def restore_directions(bond, a, b):
 
 @kernel
 def leave_out(system):
-    """Find `left`, the velocity at the end without the impulses `total` on bodies and what joints respond to them,
-    which is `answer`."""
+    """Find `left`, the velocity at the end without the impulses `total` on bodies and the response of joints,
+    `answer`."""
     for body in system.bodies:
         body.jump = weighed(body.total, inverse_mass(body))
         body.left = body.v_next - body.jump
@@ -281,10 +281,8 @@ def mode_of(contact):
 
 @kernel
 def law_residual(system, contact, rates, least=0.0):
-    """Natural map of Signorini's and Coulomb's laws for the rates at the end of the step, as a share of its terms.
-
-    The normal impulse is at least `least`, see `program`.
-    """
+    """Natural map of Signorini's and Coulomb's laws for the rates at the end of the step, as a share of its terms, with
+    a normal impulse of at least `least`."""
     P, W = contact.P, contact.W
     N, rate = normal_axis(P), rates + contact.velocity_offset
     own = W[0][0] * P[0]
@@ -305,10 +303,8 @@ def complementarity_error(gap, scale, impulse, impulse_scale):
 
 @kernel
 def leaves_rest(system):
-    """Whether bodies at rest start to move although redundant frictional contacts might sustain rest.
-
-    By the rule of all steppers they do if Coulomb's law allows it, which is decided outside.
-    """
+    """Whether bodies at rest start to move although redundant frictional contacts might sustain rest: if Coulomb's law
+    allows it, which is decided outside."""
     closed, before, after, kick = 0, 0.0, 0.0, 0.0
     if system.least_rest_contacts > len(system.contacts):
         return False

@@ -95,11 +95,8 @@ def spin(v):
 
 @kernel
 def plausible(system, dt):
-    """Whether no body turns by more than `TURN` against its motion before within dt.
-
-    In long steps the iteration may converge to positions in which joints are assembled in another way; shorter trials
-    that begin there do not leave them.
-    """
+    """Whether no body turns by more than `TURN` against its motion before within dt: in long steps the iteration may
+    converge to positions in which joints are assembled in another way."""
     for body in system.bodies:
         if not spin(body.u - body.v) * dt <= TURN:
             return False

@@ -22,8 +22,8 @@ def measure(system):
 
 
 def observe(system, count):
-    """This number of rows after their impacts, whose times, positions and velocities are given, and quantities before
-    the jumps at some of them."""
+    """So many rows after their impacts, of given times, positions and velocities, and quantities before the jumps at
+    some."""
     rows, views, jump = system.rows, system.views, 0
     for k in range(count):
         potential, closure = 0.0, 0.0

@@ -74,11 +74,8 @@ def assemble_contact(contact, free, share):
 
 @kernel
 def set_free(contact, free, share):
-    """Its velocities without impulses.
-
-    With the proximal term, a fraction of the diagonal, equivalent impulses near the present ones are preferred: a step
-    of the proximal point method.
-    """
+    """Its velocities without impulses; with the proximal term, a fraction of the diagonal, impulses near the present
+    ones are preferred."""
     contact.free = contact.b0 = free
     if share > 0.0:
         ridge = share * contact.W[0][0]
@@ -112,8 +109,8 @@ def linearise_friction(contact, within, least):
 
 @kernel
 def linearise_contact(contact, within):
-    """Newton's row of a contact for the change of its impulses, of which `within` is the effect on its rates; returns
-    the residual of its laws as a velocity."""
+    """Newton's row of a contact for the change of its impulses, with the effect `within` on its rates; the residual of
+    its laws as a velocity."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
@@ -154,8 +151,7 @@ def past_joints(coupling):
 
 @kernel
 def eliminate_joints(bond, W):
-    """Its couplings with joints that are eliminated before it, in the block LU, whose blocks are symmetric there; what
-    these leave of W."""
+    """Its couplings with the joints eliminated before it, in the block LU, symmetric there; what these leave of W."""
     for coupling in bond.to_joints:
         lower = past_joints(coupling)
         upper = coupling.other.pivot @ transposed(lower)
@@ -183,8 +179,7 @@ def block(system, one):
 
 @kernel
 def eliminate(system, contact):
-    """Its row of the block LU of contacts; its y is the right-hand side, those of earlier ones are already
-    eliminated."""
+    """Its row of the block LU of contacts, earlier ones eliminated; its y is the right-hand side."""
     G, left, y = contact.G, contact.pivot, contact.y
     for coupling in contact.to_contacts:
         other = coupling.other
@@ -360,8 +355,7 @@ def answer_impulses(system):
 
 @kernel
 def linearise_edges(contact, within):
-    """Newton's row of a contact in the plane whose friction is associated, without De Saxce's correction: along both
-    edges of the cone ::
+    """Newton's row of a contact in the plane whose friction is associated, along both edges of the cone ::
 
         0 <= u_N +- mu u_T  ⟂  P_N +- P_T / mu >= 0
 
@@ -411,8 +405,7 @@ def linearised_row(system, k):
 
 @kernel
 def linearise(system, size):
-    """Linearise the laws at the present impulses; returns their residual relative to the rates, whose size is at least
-    this."""
+    """Linearise the laws at the present impulses; their residual relative to the rates, whose size is at least this."""
     off = 0.0
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
@@ -430,8 +423,8 @@ def phase(system):
 
 @kernel
 def update_contacts(system):
-    """Update the impulses of contacts by the solution of the linearised program; whether they satisfy the laws already:
-    all closed contacts remain closed, and none has friction."""
+    """Update the impulses of contacts by the linearised program; whether they satisfy the laws already: all closed
+    contacts remain closed, and none has friction."""
     contacts, stays = system.contacts, True
     for contact in contacts:
         if contact.on:
@@ -450,8 +443,8 @@ solve_outside = solved_outside("solver")
 
 @piece
 def solve(system):
-    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps with a
-    decreasing proximal term, of which the first are easy; or by another solver, whatever it begins with."""
+    """Whether impulses that satisfy the laws were found: from the present ones, by proximal steps with a decreasing
+    proximal term, of which the first are easy, or by another solver."""
     if system.solver != 0 and phase(system) != 2:  # rates of change along an impulse are no program of other solvers
         return solve_outside(system) == 1
     if newton(system):

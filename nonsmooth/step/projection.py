@@ -9,14 +9,11 @@ from nonsmooth.step.tolerances import GAINING, PROJECTED
 
 
 def projection_of(passes, parted, find_gaps, respond):
-    """A function (run) that finds the nearest `at` and `u`, in the metric of masses, with all rows closed;
-    whether there are any, and whether directions are those there.
-
-    Positions by Newton's method, of so many passes; those with a residual above `parted` are not closed.
-    `find_gaps(run)` evaluates contacts, whose gaps become their `velocity_offset`: the largest one, and the sum of
-    their squares. `respond(run, level)` adds to `jump` what lets rates become minus `velocity_offset`, at the level of
-    gaps, 0, or velocities, 1; whether it is found.
-    """
+    """A function (run) that finds the nearest `at` and `u`, in the metric of masses, with all rows closed: whether
+    there are any, and whether directions are those there. Positions by so many passes of Newton's method, of residuals
+    up to `parted`. `find_gaps(run)` evaluates contacts, gaps as `velocity_offset`: the largest, and the sum of squares.
+    `respond(run, level)` adds to `jump` what cancels `velocity_offset` of gaps (level 0) or velocities (1); if
+    found."""
 
     @piece
     def project(run):

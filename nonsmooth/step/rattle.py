@@ -2,10 +2,9 @@
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
 with the same matrix, W_g(q+)' M^-1 W_g(q+), factored in the first iteration of the step and kept for the others, as in
-the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. What the matrix
-leaves of a correction of P_a, since W_g(q+)' M^-1 W_g(q) is another one, is corrected at once if it is visible. Where
-a step passes a singular position they diverge along directions that are nearly lost and change their sign: P_a is then
-found outside, with W_g(q+)' M^-1 W_g(q).
+the chord method. What it leaves of a correction of P_a, since W_g(q+)' M^-1 W_g(q) is another one, is corrected at once
+if it is visible. Where a step passes a singular position they diverge along directions that are nearly lost and change
+their sign: P_a is then found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
 from nonsmooth.compile.kernels import is_flexible, kernel, piece, solved_outside
@@ -39,8 +38,8 @@ close_outside = solved_outside("close")
 
 @kernel
 def keeps_factors(system):
-    """Whether passes keep the matrix of the first one: rows are not redundant, and bodies, for which each pass has two
-    matrices, not flexible."""
+    """Whether passes keep the matrix of the first one: not with redundant rows, nor flexible bodies, of two matrices
+    per pass."""
     return not is_flexible(system) and not system.midpoint and system.ridge == 0.0
 
 
@@ -72,11 +71,8 @@ def largest_violation(system):
 
 @piece
 def solve_along_start(system):
-    """Impulses y along the directions at the start that change rates at the end by -b0.
-
-    By the matrix of the directions at the end; if positions would change by more than round-off, what that leaves is
-    solved for once more.
-    """
+    """Impulses y along the directions at the start that change rates at the end by -b0: by the matrix of the directions
+    there, once more if positions would change by more than round-off."""
     solve_joints(system)
     worst = 0.0
     for joint in system.joints:
@@ -117,10 +113,8 @@ def close(system):
 
 @piece
 def correct_impulses(system):
-    """Correct the impulses at both ends for the change of the impulses of contacts, body.jump.
-
-    Without this, g in the next iteration would differ from zero by the effect of this change.
-    """
+    """Correct the impulses at both ends for the change of the impulses of contacts, body.jump, which would leave a
+    violation."""
     for joint in system.joints:
         a, b = joint.a, joint.b
         moved_a, moved_b = weighed(a.body.jump, inverse_mass(a.body)), weighed(b.body.jump, inverse_mass(b.body))
@@ -138,9 +132,7 @@ def correct_impulses(system):
 @kernel
 def assemble(system, kept):
     """Rows of joints in the program: rates at the end without impulses there; `kept`: less those that P has already.
-
-    With flexible bodies impulses of contacts have their effect at an instant.
-    """
+    With flexible bodies impulses of contacts have their effect at an instant."""
     if is_flexible(system):
         for joint in system.joints:
             joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)

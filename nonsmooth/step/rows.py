@@ -1,7 +1,7 @@
 """The row of a step in the tables: the only place where steps of all schemes write them.
 
-Schemes in which impulses are found by programs leave P, `before`, `after` and `impact` of contacts, P_a, P_b and
-`answer` of joints, `at`, v_next and `left` of bodies as they are to be written.
+Schemes of programs leave P, `before`, `after` and `impact` of contacts, P_a, P_b and `answer` of joints, `at`, v_next
+and `left` of bodies as they are to be written.
 """
 
 from nonsmooth.compile.kernels import kernel, piece

@@ -17,31 +17,26 @@ Ask = tuple[Program, Solution | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
-    """A scheme as it declares itself: what the engine has to know, which knows none by name.
+    """A scheme as it declares itself: what the engine has to know, which knows none by name."""
 
-    Attributes
-    ----------
-    text : name of the module of its text
-    state : fields with which the next step begins
-    stale : those of them that are not valid for a step that begins at another time
-    settings : fields of the record `System`, with their values
-    balanced, convex, midpoint : variants of the program that are compiled for, or set in, records
-    accelerations : whether joints are evaluated for accelerations, and gaps are among the residuals
-    locates : whether steps end at impacts, and shorten themselves
-    between : whether impacts by other laws than Newton's are between steps
-    tells_lasting : whether impulses of contacts that last are none of impacts in rows of constant steps
-    """
-
+    #: name of the module of its text
     text: str
+    #: fields with which the next step begins, and those of them that are not valid for one that begins at another time
     state: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    #: fields of the record `System`, with their values
     settings: Mapping[str, Any] = field(default_factory=dict)
+    #: variants of the program that are compiled for, or set in, records
     balanced: bool = False
     convex: bool = False
     midpoint: bool = False
+    #: whether joints are evaluated for accelerations, and gaps are among the residuals
     accelerations: bool = False
+    #: whether steps end at impacts, and shorten themselves
     locates: bool = False
+    #: whether impacts by other laws than Newton's are between steps
     between: bool = False
+    #: whether impulses of contacts that last are none of impacts in rows of constant steps
     tells_lasting: bool = False
 
 
@@ -57,8 +52,8 @@ class Stepper(Protocol):
 
     @property
     def default_solver(self) -> str | None:
-        """Class name of the solver of its programs, if none is given, for manifest and citations; None if there are
-        several, which `counts` tells."""
+        """Class name of the solver of its programs, if none is given, for manifest and citations; None if `counts`
+        tells."""
         ...
 
     @property

@@ -21,12 +21,8 @@ def gap_round_off(scale: Array, q: Array) -> float:
 
 
 def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
-    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step; or "".
-
-    The displacement is dt times the sum of the velocity along the gap and of its change by the loads; or, since a
-    concentric journal has no direction, the change of the gap that both cause. The sentence is empty where no
-    displacement exceeds `TIGHT` clearances.
-    """
+    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step, along the
+    gap and by its change since a concentric journal has no direction; "" where none exceeds `TIGHT` clearances."""
     at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
     kinds = m.system.contact_elements
     moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale

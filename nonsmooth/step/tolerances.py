@@ -1,6 +1,4 @@
-"""Contact modes, codes and constants that texts of schemes and Python share; those of impacts are in
-`impact_tolerances`.
-"""
+"""Contact modes, codes and constants that texts and Python share; those of impacts are in `impact_tolerances`."""
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row
 DONE, UNCERTAIN, FULL = 0, 1, 2

@@ -2,15 +2,13 @@
 
 A pass of a scheme solves for the motion x with directions W of the motion u before it. In a clearance c they turn by
 dt (x - u) / c, and passes diverge where the impulses P that turn with them exceed the inertia, dt P > m c. Newton's
-method takes the turning along, with the impulses of the pass before:
+method, for steps that are not certified otherwise, takes the turning along, with the impulses of the pass before:
 
     M (x - x_0) = W(u) P + (dW/du P_before) (x - u)
 
 This stiffness couples bodies, so that x is found by an iteration on x - u, in which the last term is a difference of
 directions along it, and programs are those of the masses alone. Gaps are linear in it: it is accelerated by Anderson's
 method, in the mass metric, and ends after as many rounds as directions turn, and a few.
-
-Only steps that are not certified otherwise are taken by it.
 """
 
 import math
@@ -115,8 +113,8 @@ def next_trial(system, k):
 
 
 def turning_of(solve):
-    """A function (system) that finds `turning` of a pass; whether programs were solved, by `solve`, which finds v_next
-    with the `turning` at hand."""
+    """A function (system) that finds `turning` of a pass; whether its programs, by `solve`, which finds v_next, were
+    solved."""
 
     @piece
     def find_turning(system):
@@ -142,8 +140,8 @@ def turning_of(solve):
 
 
 def attempt_with(attempt):
-    """A function (system) that takes the step by Newton's method, as `attempt` does where the system turns; whether it
-    is certified."""
+    """A function (system) that takes the step by Newton's method where the system turns, else by `attempt`; if
+    certified."""
 
     @piece
     def attempt_with_turning(system):

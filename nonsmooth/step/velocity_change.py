@@ -56,10 +56,8 @@ def solve_velocities(system):
 
 @kernel
 def change_velocity(system):
-    """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
-
-    Bodies' `left` is the velocity before; `velocity_offset` of contacts is what their laws add to the rates.
-    """
+    """From v_next, by impulses of joints and of the contacts that are on; whether they were found. Bodies' `left` is
+    the velocity before; `velocity_offset` of contacts is what their laws add to the rates."""
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
     return change_velocity_from(system)
@@ -101,7 +99,7 @@ def expand(system):
 
 @piece
 def expand_within(system):
-    """The expansion of contacts that have closed within the step, whose compression is the whole step; whether it was
+    """The expansion of contacts that closed within the step, whose compression is the whole step; whether it was
     found."""
     returned = 0.0
     for contact in system.contacts:
@@ -148,10 +146,8 @@ def impact_along(system):
 
 @kernel
 def impact_by_newton(system):
-    """The impact of the contacts that are on, from v_next; whether it was found.
-
-    Its impulses are in `impact` of contacts and `answer` of joints, its residuals in `residual` and `law`.
-    """
+    """The impact of the contacts that are on, from v_next; whether it was found. Its impulses are in `impact` of
+    contacts and `answer` of joints, its residuals in `residual` and `law`."""
     system.residual = system.law = 0.0
     if not change_velocity(system):
         return False

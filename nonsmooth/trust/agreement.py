@@ -34,13 +34,7 @@ PASSES = 4
 
 @dataclass(frozen=True)
 class Scale:
-    """The length to which errors of positions are relative.
-
-    Parameters
-    ----------
-    length : [m]
-    name : for sentences, as "the clearance"
-    """
+    """The length [m] to which errors of positions are relative, and its name for sentences, as "the clearance"."""
 
     length: float
     name: str
@@ -52,15 +46,11 @@ class Difference:
 
     Parameters
     ----------
-    position : [-]
-        Largest difference of a coordinate, angles times the radius of gyration of their body, over the scale.
-    force : [-]
-        Largest difference of a contact's peak force, over the largest peak of the finer run; 0 without contact. Of
-        rigid contact the largest mean over any window of 1/200 of the run, impacts included; of compliant contact the
-        largest force, with the error of its interpolation.
-    parted, lost : [s]
-        First time at which they differ by a tenth of the scale, and by more than the requested accuracy; infinite if
-        they never do.
+    position : largest difference of a coordinate over the scale [-], angles times the radius of gyration of the body
+    force : largest difference of a contact's peak force over the largest peak of the finer run [-]; 0 without contact.
+        Of rigid contact the largest mean over any window of 1/200 of the run, impacts included; of compliant contact
+        the largest force, with the error of its interpolation
+    parted, lost : first time [s] of a difference of a tenth of the scale, and of one above accuracy; infinite if never
     """
 
     position: float
@@ -134,8 +124,8 @@ def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Arra
 
 
 def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Jump | None:
-    """The first jump of the finer run, or the contact with the largest force in one of its steps, if that has the same
-    impulse in a longer step."""
+    """The first jump of the finer run, or the contact of its largest mean force if a longer step has the same
+    impulse."""
     if fine.jumps.size:
         return Jump.first(fine.jumps)
     if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
@@ -158,10 +148,12 @@ def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Jump | None:
 class Agreement:
     """Compares runs of one mechanism and states the verdict."""
 
+    #: of the last comparison
+    scale: Scale
+
     def __init__(self, system: System, values: Array, accuracy: float) -> None:
         self.system, self.values, self.accuracy = system, values, accuracy
         self.radii = system.gyration(values)
-        self.scale: Scale | None = None
 
     def difference(self, coarse: Trajectory, fine: Trajectory, until: float = math.inf) -> Difference:
         self.scale = scale_of(self.system, self.values, fine)
@@ -169,7 +161,6 @@ class Agreement:
 
     def rests(self, run: Trajectory) -> bool:
         """Whether the mechanism stays at rest, as the steppers choose wherever Coulomb's law allows it."""
-        assert self.scale is not None
         moved = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
         return moved <= self.accuracy * self.scale.length
 
@@ -201,7 +192,6 @@ class Agreement:
             if until.force <= self.accuracy:
                 text = f"only until t = {horizon:.3g} s, {words}; {remedy}"
                 return Verdict("not accurate", text, *size, horizon, found.parted)
-        assert self.scale is not None
         parts = []
         if found.position > self.accuracy:
             parts.append(f"positions uncertain by {percent(found.position)} of {self.scale.name}")
@@ -211,7 +201,6 @@ class Agreement:
         return Verdict("not accurate", text, *size, -math.inf, found.parted, signs)
 
     def _words(self, found: Difference) -> str:
-        assert self.scale is not None
         words = f"positions within {percent(found.position)} of {self.scale.name}"
         return words + (f", peak force within {percent(found.force)}" if self.system.nc else "")
 

@@ -1,10 +1,9 @@
 """Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
-Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth; where
-events are too frequent for it, by time stepping. Compliant contact is integrated with error control. In either case
-the run is repeated with ever finer steps, each level of which is called a rung, until two runs agree to the requested
-accuracy. The finer one is returned, with their difference as the error estimate, whose reliability is measured in
-docs/trust.md.
+Rigid contact is computed by the event-driven method of order five, or, where events are too frequent for it, by time
+stepping; compliant contact is integrated with error control. The run is repeated with ever finer steps, each level a
+rung, until two runs agree to the requested accuracy. The finer one is returned, with their difference as the error
+estimate, whose reliability is measured in docs/trust.md.
 """
 
 import math
@@ -183,16 +182,8 @@ def climb(
 def automatic(
     run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float
 ) -> Trajectory:  # fmt: skip
-    """The motion to the requested accuracy, if it can be reached.
-
-    SimulationFailed if every scheme failed; with the trajectory that came furthest.
-
-    Parameters
-    ----------
-    run : runs a rung of the ladder
-    stepper : the scheme whose steps are to be chosen; None to choose the scheme as well
-    accuracy : [-], relative to the smallest clearance for positions, and to the peak force for forces
-    """
+    """The motion to the requested accuracy, if it can be reached; SimulationFailed, of the scheme that came furthest,
+    if each fails. `run` runs a rung of the ladder, of `stepper`, or of the schemes that suit the mechanism."""
     compare, length = Agreement(system, values, accuracy), t_end - start.t
     methods = [stepper]
     if stepper is None and system.compliant:
@@ -309,7 +300,6 @@ def _with_second_method(
     own = compare.difference(runs[0], runs[1])
     if own.position > APART or own.force > FORCES_APART:
         return result, verdict
-    assert compare.scale is not None
     apart = f"the motions differ by {percent(other.position)} of {compare.scale.name}"
     parts = [apart] if other.position > APART else []
     parts += [f"the peak forces by {percent(other.force)}"] if other.force > FORCES_APART else []

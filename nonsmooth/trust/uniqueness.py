@@ -45,14 +45,8 @@ RARE = 1e-3
 
 
 class Undetermined(NamedTuple):
-    """Numbers (n,) of independent ways to change the contact forces of each row and leave the motion as it is.
-
-    Parameters
-    ----------
-    forces : number of changes of normal and tangential forces together
-    normal : how many of these change normal forces
-    contact : number of rows with a contact force
-    """
+    """Numbers (n,) of independent ways to change the forces of each row and leave the motion as it is: all `forces`,
+    how many of them change `normal` ones, and the number of rows with a `contact` force."""
 
     forces: NDArray[np.int_]
     normal: NDArray[np.int_]
@@ -68,10 +62,8 @@ class Undetermined(NamedTuple):
         """A sentence for a verdict; empty if all forces are unique."""
         n, some, loads = self.forces.size - 1, int(np.count_nonzero(self.forces)), int(np.count_nonzero(self.normal))
         if loads:
-            return (
-                f"the distribution of the load among contacts is not unique in {loads} of {n} steps, and the forces of "
-                "this run are one solution"
-            )
+            of_load = f"the distribution of the load among contacts is not unique in {loads} of {n} steps"
+            return f"{of_load}, and the forces of this run are one solution"
         return f"friction of sticking contacts is not unique in {some} of {n} steps" if some else ""
 
 
@@ -190,20 +182,13 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
 
 
 def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
-    """Orthonormal changes (m, any) of forces that leave their effect unchanged and can be made within their cones.
+    """Orthonormal changes (m, any) of `forces` (m,) that leave `effects` (any, m) unchanged, and keep them sums of
+    edges of cones, (m, n) `edges`, with coefficients w >= 0.
 
-    Parameters
-    ----------
-    effects : (any, m) effects of m forces, in units in which none is longer than 1
-    edges : (m, n) edges of the cones that forces belong to: forces are sums of edges with coefficients w >= 0
-    forces : (m,) one solution, whose round-off is 1e-9 of the largest
-
-    Notes
-    -----
     Only edges whose coefficient can be positive take part. A linear program finds them: among the coefficients that
     have the effect of `forces` it maximises the sum of all, each counted up to `LOADED` of the largest force. What
-    these edges span, as far as it has no effect, is the result. A change of coefficients without a change of forces, as
-    between the edges of one cone in space, is none.
+    these edges span, as far as it has no effect, is the result. A change of coefficients without a change of forces is
+    none.
     """
     edges = _unit(edges)
     D, E, n = effects @ edges, effects @ forces / np.max(np.abs(forces)), edges.shape[1]

@@ -67,7 +67,6 @@ def test_runs_agree_to_the_accuracy_until_the_horizon():
     compare = Agreement(systems[0], systems[0].parameter_values, 1e-2)
     verdict = compare.verdict(*runs, compare.difference(*runs), "", (), sensitive=True)
     assert verdict.kind == "sensitive" and 0.0099 < verdict.position <= 0.01
-    assert compare.scale is not None
     assert verdict.horizon == pytest.approx(0.01 * compare.scale.length / 2.2e-4, abs=1 / 4000)
 
 

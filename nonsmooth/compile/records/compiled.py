@@ -221,8 +221,8 @@ def _first(context, builder, sig, args):
 
 
 def _modes(context, builder, sig, args):
-    """Data of a table of motions of flexible bodies: memory for the modes of a value, the number of modes of the body,
-    and the address of the first one in the row; None for other tables."""
+    """Memory for the modes of a value of a table of motions, number of modes of the flexible body, and address of the
+    first in the row; None for other tables."""
     table, (row, of) = sig.args[0], (args[1], sig.args[1])
     if not (isinstance(table.kind, VelocityTable) and table.shape.modes):
         return None

@@ -35,14 +35,8 @@ class Content:
 
 
 class Memory:
-    """One block of memory with all records of a content.
-
-    Attributes
-    ----------
-    raw : the bytes
-    of : records by schema, as NumPy arrays that are views of the bytes
-    start : offset [bytes] of the records of each schema
-    """
+    """One block of memory, `raw`, with all records of a content: views `of` them, and offsets `start` [bytes], by
+    schema."""
 
     def __init__(self, content: Content, shape: Shape) -> None:
         self.shape = shape
@@ -51,10 +45,8 @@ class Memory:
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
         self._total = sum(sizes.values())
         kinds = {name: dtype(name, shape) for name in counts}
-        self._records = [
-            (name, self.start[name], self.start[name] + kinds[name].itemsize * count, kinds[name])
-            for name, count in counts.items()
-        ]
+        ends = {name: self.start[name] + kinds[name].itemsize * count for name, count in counts.items()}
+        self._records = [(name, self.start[name], ends[name], kinds[name]) for name in counts]
         self._allocate()
         self.raw[:] = 0
         self._place: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """The type of small arrays in compiled code, their operators, and how functions of them are compiled.
 
 The shape is part of the type. If the length of the last axis is a multiple of four, an array is kept in registers of
-four doubles, otherwise of single doubles: its parts. The functions themselves are in `values`.
+four doubles, otherwise of single doubles: its parts.
 """
 
 import math
@@ -113,8 +113,8 @@ def _both_sums(builder, one, other):
 
 
 def sums_of(builder, kind, parts, others=()):
-    """The sum of the lanes of each part, plus that of one of the others if there are any: the same additions as by
-    `sum_of`, for two parts at once."""
+    """The sum of the lanes of each part, plus that of an other if there is one: additions as by `sum_of`, two parts at
+    once."""
     if kind.lanes == 1:
         return [builder.fadd(*pair) for pair in zip(parts, others, strict=True)] if others else list(parts)
     found, paired = [], len(parts) - len(parts) % 2
@@ -146,11 +146,9 @@ def absolute(builder, part):
 
 
 def function(python):
-    """Decorator that gives a Python function a compiled implementation.
-
-    The decorated function receives the types of the arguments and returns the type of the result and a function
-    ``(context, builder, parts of the arguments..) -> parts of the result``.
-    """
+    """A decorator that gives a Python function a compiled implementation: the decorated function takes the types of the
+    arguments, and returns that of the result and ``(context, builder, parts of the arguments..) -> parts of the
+    result``."""
 
     def attach(written):
         def typed(_, *kinds):

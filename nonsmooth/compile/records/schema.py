@@ -19,10 +19,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shape:
-    """The two numbers that determine the shapes of fields: dimension (2 or 3) and rows of a block; and what few runs
-    need: options, 1 Poisson's impact law and balanced moment arms, 2 impact laws that are integrated along the impulse
-    as well; modes, the largest number of modes of a flexible body, padded to a multiple of eight.
-    """
+    """Dimension (2 or 3), rows of a block; options (1: Poisson's law and balanced moment arms, 2: laws integrated along
+    the impulse as well), and modes of a flexible body at most, padded: they determine the shapes of fields."""
 
     dimension: int
     rows: int
@@ -71,8 +69,8 @@ class Vector(Field):
 
 
 class Motion(Field):
-    """A velocity, displacement or force of a body: (x, y, angle, 0) in the plane, (linear, 0, angular, 0) in space; and
-    those of the modes of a flexible body."""
+    """A velocity, displacement or force of a body: (x, y, angle, 0), or (linear, 0, angular, 0) in space; then of its
+    modes."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,)
@@ -86,8 +84,8 @@ class Placement(Field):
 
 
 class Masses(Field):
-    """(m, m, I, 0) in the plane; (m, m, m, 0) and the columns of the inertia matrix in space; then those of modes, by
-    fours; or their inverses."""
+    """(m, m, I, 0) in the plane; (m, m, m, 0) and columns of the inertia matrix in space; then modes by fours; or
+    inverses."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,) if shape.dimension == 2 else (4 + shape.modes // 4, 4)
@@ -153,8 +151,8 @@ class Inside(Field):
 
 @dataclass(frozen=True)
 class Many(Field):
-    """A reference to contiguous records: the offset of the first, and their number; there are none in shapes of fewer
-    rows than `least`."""
+    """A reference to contiguous records, none in shapes of fewer rows than `least`: the offset of the first, and how
+    many."""
 
     to: str = ""
     constant: bool = True
@@ -169,11 +167,9 @@ class Many(Field):
 
 @dataclass(frozen=True)
 class Table(Field):
-    """One number per row of a run, or per row and record, in an array outside the memory of records: the address of the
-    first row, and bytes from each row to the next. In a text ``rows.t[k]``, or ``rows.gap[k, contact]``.
-
-    A record states which of the columns is its first one. Only the components that the model has stand there.
-    """
+    """One number per row of a run, or per row and record, outside the memory of records: the address of the first row,
+    bytes from each row to the next. In a text ``rows.t[k]``, or ``rows.gap[k, contact]``; a record states its first
+    column."""
 
     constant: bool = True
     #: field of a record that is the number of its first column; "" if a row has one number

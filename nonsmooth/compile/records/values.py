@@ -1,7 +1,7 @@
 """Functions of small arrays: vectors of bodies, rows of contacts, blocks of programs.
 
 Each function is defined in NumPy, which is its specification, and directly below as LLVM code on the parts of its
-arguments, see `packed`. Operators of small arrays are defined there.
+arguments, see `packed`.
 """
 
 import numpy as np
@@ -86,8 +86,8 @@ def _(J, M, K, N):
 
 
 def weighed(J, masses):
-    """J M of the rows of J, with M as (m, m, I, 0) in the plane, or (m, m, m, 0) and a symmetric matrix in space; then
-    the diagonal of the modes."""
+    """J M of the rows of J, with M as (m, m, I, 0), or (m, m, m, 0) and a matrix in space; then the diagonal of the
+    modes."""
     if masses.ndim == 1:
         return J * masses
     rows = np.atleast_2d(J)

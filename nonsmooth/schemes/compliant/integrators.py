@@ -1,12 +1,9 @@
 """The integrator of a run with compliant contact: Dormand and Prince's pair of order eight, or one outside.
 
-Steps of the pair are as long as SciPy's. Impulses and works do not enter the step size control.
-
-An integrator outside, called by its address, takes all steps, or those of stiff phases, an implicit one then: it takes
-over after many steps that stability limits, until contact begins or ends, and hands back for some time if its steps,
-each of which costs as much as many others, are not longer by as much. Three things are requested of it: to begin anew
-at the trial values of all blocks, its next step, and all blocks at a time within that, exactly or approximately. It
-evaluates rates by `rates` of the text.
+Steps of the pair are as long as SciPy's; impulses and works do not enter the step size control. An integrator outside,
+called by its address, takes all steps, or those of stiff phases, then an implicit one: it takes over after many steps
+that stability limits, until contact begins or ends, and hands back for some time if its steps are not longer by as much
+as they cost more.
 
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.10.
 """
@@ -66,10 +63,8 @@ def start_step(run):
 
 @piece
 def error_of_step(run, h):
-    """The stages of a step, its end last; root mean square of its errors over their tolerances.
-
-    Rates do not depend on integrals, which are needed at the end only.
-    """
+    """The stages of a step, its end last; root mean square of its errors over their tolerances. Rates do not depend on
+    integrals, which are needed at the end only."""
     for k in range(1, END):
         runge_kutta.try_stage(run.steering, EIGHT, k, h)
         rates_at(run, run.t_start + C[EIGHT, k] * h, k)
@@ -196,8 +191,8 @@ def next_step(run):
 
 @kernel
 def go_to(run, blocks, t, what):
-    """Blocks as they are at a time within the step; of an integrator outside, which may fail, all of them, and perhaps
-    approximately, by the request."""
+    """Blocks at a time within the step; of an integrator outside, which may fail, all of them, by the request
+    approximately."""
     if run.outside:
         ask(run, what, t)
     elif t == run.t:

@@ -72,10 +72,8 @@ class CompliantKinds(Kinds):
         return self._cached("turning", self.functions.surface(element), 2, outputs)
 
     def law(self, element: Contact) -> Kind:
-        """Forces, elastic part of the normal one, and rates of bristles of one gap.
-
-        Its first argument is not a placement, but the record of the overlap.
-        """
+        """Forces, elastic part of the normal one, and rates of bristles of one gap; z_a is the record of the
+        overlap."""
         self._take(())
         of, coefficients = self.functions.compliance(element), self.functions.coefficients(element)
         key = "law", id(of)
@@ -95,7 +93,8 @@ class CompliantKinds(Kinds):
             places += [self._at("Overlap", 0, "bristle_rate") + i for i in range(rates.numel())]
             arguments = [self.t, known, self.b.z, self.a.twist, self.b.twist, p]
             out = ca.cse(ca.densify(ca.vertcat(F_N, F_T, elastic, rates)))
-            self._made[key] = of, Kind(ca.Function("kind", arguments, [out]), [(place, 1) for place in places])
+            stands = [range(one.numel()) for one in arguments[:-1]]
+            self._made[key] = of, Kind(ca.Function("kind", arguments, [out]), [(place, 1) for place in places], stands)
         return self._made[key][1]
 
     def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
@@ -106,13 +105,8 @@ class CompliantKinds(Kinds):
 
 
 class CompliantLayout(Layout):
-    """The records of a mechanism with compliant contact.
-
-    Raises
-    ------
-    InputError
-        If a contact law has more bristles than there is room for.
-    """
+    """The records of a mechanism with compliant contact; InputError if a law has more bristles than there is room
+    for."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system, rough=True, accelerations=True)

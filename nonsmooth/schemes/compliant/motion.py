@@ -3,11 +3,9 @@
     M a = h + W F + W_g lam,    W_g' a + bias = -2 alpha g' - beta^2 g
 
 with the forces F of the contacts that touch, by their laws, and the right side 0 without Baumgarte's terms. P of
-contacts and joints are forces here, F and lam.
-
-Friction that depends on the stiction force, H, for which slip velocities remain constant, is found in three steps: H
-for which all contacts stick together, with the joints closed; what the laws admit then; H once more, with what they
-admit for the others. All vectors of contacts have rows (normal, tangential ones), of which the first is zero here.
+contacts and joints are forces here, F and lam. Stiction forces H, for which slip velocities remain constant, are found
+in three steps: H for which all contacts stick, with the joints closed; what the laws admit then; H once more, with what
+they admit for the others. Vectors of contacts have rows (normal, tangential ones), of which the first is zero here.
 """
 
 from nonsmooth.compile.kernels import evaluate, is_planar, kernel, piece
@@ -45,10 +43,8 @@ from nonsmooth.step.runge_kutta import note_slopes, place_bodies
 
 @kernel
 def evaluate_law(overlap):
-    """Force and rates of bristles by the law of a contact that touches.
-
-    Bristles turn with the mean spin of both bodies about the normal, tangents relative to it.
-    """
+    """Force and rates of bristles by the law of a contact that touches; bristles turn with the mean spin about the
+    normal."""
     overlap.bristle_rate = zeros_like(overlap.bristle_rate)  # of which the law writes those that it has
     evaluate(overlap.law)
     if overlap.bristles_count > 0:
@@ -115,10 +111,7 @@ def respond_all(run):
 
 @piece
 def solve_sticking(run):
-    """`holding` of contacts that are held: from the right sides that it has to the forces.
-
-    The matrix is raised by a share of its diagonal, and eliminated block by block.
-    """
+    """`holding` of contacts that stick, from right sides to forces; the matrix is raised by a share of its diagonal."""
     overlaps = run.overlaps
     for i in range(len(overlaps)):
         overlap = overlaps[i]
@@ -233,9 +226,7 @@ def add_stiction_forces(run):
 @piece
 def accelerate(run):
     """Accelerations, `jump`, and forces at the present positions and velocities u; `total` are all but joint forces.
-
-    Second derivatives of joints along the motion alone have Baumgarte's terms, if there are any.
-    """
+    Second derivatives of joints along the motion alone have Baumgarte's terms, if there are any."""
     system = run.system
     evaluate_all(system.surfaces)
     evaluate_all(run.turns)

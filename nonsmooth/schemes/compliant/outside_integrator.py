@@ -1,9 +1,8 @@
 """Integrators of SciPy and of SUNDIALS on the compiled equations of motion of a run with compliant contact.
 
 Compiled code calls `OutsideIntegrator.answer` where its own integrator would take a step; the integrator calls the
-compiled rates. Numbers are exchanged through the blocks of the records: y are their entries in use, first those
-under error control (positions as their change since the integrator has begun, velocities, internal states of friction),
-then integrals.
+compiled rates. y are entries of the blocks of the records in use: those under error control (positions as their change
+since the integrator has begun, velocities, internal states of friction), then integrals.
 """
 
 from __future__ import annotations
@@ -37,19 +36,7 @@ def rates_of_blocks(memory: Memory) -> Array:
 
 
 class CompiledRates:
-    """dy/dt of the compiled equations of one run.
-
-    Parameters
-    ----------
-    memory, layout : of the run, whose tolerances are set
-    rates : compiled, with the address of the run
-    outside : whose `in_time` is called at each evaluation
-
-    Attributes
-    ----------
-    core, size : numbers of entries of y under error control, and of all
-    tolerance : (core,)
-    """
+    """dy/dt of the compiled equations of one run, of `size` entries, of which `core` are under error control."""
 
     def __init__(
         self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Callbacks
@@ -92,18 +79,7 @@ class CompiledRates:
 
 
 class OutsideIntegrator:
-    """The integration of one run.
-
-    Parameters
-    ----------
-    rates : of the run
-    integrator, control
-    memory : of the run
-
-    Attributes
-    ----------
-    session : of the integrator
-    """
+    """The integration of one run."""
 
     def __init__(
         self, rates: CompiledRates, integrator: Integrator, control: ErrorControl, memory: Memory
@@ -115,13 +91,7 @@ class OutsideIntegrator:
         self.session = integrator.integrate(problem)
 
     def answer(self) -> None:
-        """Do what compiled code asks for.
-
-        Raises
-        ------
-        SolverFailed
-            If the integrator stops.
-        """
+        """Do what compiled code requests; SolverFailed if the integrator stops."""
         run, what, t = self.run, self.run["request"][0], float(self.run["request_time"][0])
         if what == BEGIN:
             longest, first, until = (float(run[name][0]) for name in ("longest", "first", "limit"))

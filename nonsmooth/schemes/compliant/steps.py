@@ -56,14 +56,7 @@ def ridge_of(system: System, values: Array) -> float:
 
 
 class Validity:
-    """The limits of a system's compliant laws at given parameters; those on numbers are checked immediately.
-
-    Parameters
-    ----------
-    system : System
-    p : (np,) parameters
-    k : (nk,) constants of the laws
-    """
+    """The limits of a system's compliant laws at given parameters; those on numbers are checked immediately."""
 
     def __init__(self, system: System, p: Array, k: Array) -> None:
         self._limits: dict[tuple[int, str], list[Limit]] = {}
@@ -109,20 +102,13 @@ class Validity:
 
 
 class CompliantSteps(Run):
-    """Rows of `CompliantDae` on one system.
-
-    Parameters
-    ----------
-    system, stepper, control, values : as `simulate` takes them
-    t_end : [s]
-    """
+    """Rows of `CompliantDae` on one system."""
 
     layout: CompliantLayout
     root = "Integration"
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
-        """Stated rules and tolerances of a run."""
         assert isinstance(control, ErrorControl)
         integrator = "outside, on compiled rates"
         if stepper.solver is None or isinstance(stepper.solver, Dop853):
@@ -193,14 +179,13 @@ class CompliantSteps(Run):
         return self._state()
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
-        """Rows from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         found = super().run(state, origin, most)
         self._check_laws()
         return found
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
         """Where Radau fails in a stiff phase, a row without it, as are the next ones; None where an integrator takes
-        all steps, which shortens them itself."""
+        all steps."""
         self._raise()
         run = self._integration
         if not run["outside"][0] or run["always"][0]:
@@ -221,7 +206,6 @@ class CompliantSteps(Run):
         self._integrator.restore(saved)
 
     def failure(self, state: State) -> str:
-        """Why the next row is not certified."""
         self._raise()
         system, code, t = self.system, int(self._integration["failure"][0]), float(self._whole["seen"][0])
         if self.outside.failure:
@@ -267,7 +251,6 @@ class CompliantSteps(Run):
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _begin_at(self, state: State, origin: float) -> int:
-        """Write a state with its internal states into the records."""
         layout, memory, run = self.layout, self.memory, self._integration
         overlaps = memory.of["Overlap"]
         # of a run without a step before this one
@@ -299,14 +282,7 @@ class ForcesAt(NamedTuple):
 
 
 class CompliantForces:
-    """The equations of motion of one system.
-
-    Parameters
-    ----------
-    system : System
-        With compliant contacts, or with none.
-    values : (n,) parameters
-    """
+    """The equations of motion of one system, with compliant contacts or with none."""
 
     def __init__(self, system: System, values: Array) -> None:
         self.layout = layout = compliant_layout(system)
@@ -325,16 +301,8 @@ class CompliantForces:
         self._of_wrench = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
 
     def at(self, t: float, q: Array, v: Array, touching: Array, approach: Array, bristles: Array) -> ForcesAt:
-        """At a state.
-
-        Parameters
-        ----------
-        t : [s]
-        q, v : (nq,), (nv,)
-        touching : (nc,) 1 or 0
-        approach : (nc,) [m/s]
-        bristles : (nz,)
-        """
+        """At a state with `touching` contacts (nc,), 1 or 0, velocities of `approach` (nc,) [m/s] and `bristles`
+        (nz,)."""
         layout, memory, overlaps = self.layout, self.memory, self._overlaps
         for first, places, values in ((0, layout.q_places, q), (1, layout.v_places, v)):
             motions = np.zeros((len(layout.bodies), layout.shape.width))
@@ -351,7 +319,7 @@ class CompliantForces:
         force = overlaps["force"][layout.contacts]
         rates = [overlaps["bristle_rate"][k, :count] for k, _, count in self._bristles]
         return ForcesAt(
-            a=layout.packed(memory, "jump").ravel(), lam_g=layout.of_joints(memory, "P"),
+            a=layout.packed(memory, "jump"), lam_g=layout.of_joints(memory, "P"),
             reaction=self._found[self._wrenches][:, self._of_wrench].ravel(),
             F_N=force[:, 0].copy(), F_T=force[:, 1:].ravel(), bristle_rates=np.concatenate([np.zeros(0), *rates]),
         )  # fmt: skip

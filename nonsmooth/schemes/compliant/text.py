@@ -1,10 +1,10 @@
-"""Compliant contact, integrated with error control, compiled and uncompiled.
+"""Compliant contact, integrated with error control.
 
-While the same contacts touch, motion is smooth, see `motion`. An integrator takes its steps, see
-`integrators`. A row is where contact begins or ends within one, which is found by cubics through gaps and their rates
-at some times and Newton's method, else at its end, and where surfaces touch some are between. Each row is projected
-onto the joints and accepted only if its residual is below tolerance. The integrator begins anew after an event, and
-where a projection has moved bodies by more than ten tolerances.
+While the same contacts touch, motion is smooth, see `motion`; steps are those of an integrator, see `integrators`. A
+row is where contact begins or ends within one, found by cubics through gaps and their rates and Newton's method, else
+at its end; where surfaces touch some are between. Each row is projected onto the joints and accepted only if its
+residual is below tolerance. The integrator begins anew after an event, and after a projection of more than ten
+tolerances.
 """
 
 import math
@@ -51,8 +51,8 @@ def evaluate_gaps(run, t, what):
 
 @piece
 def first_change(run, t0, t1):
-    """When contact first begins or ends between two evaluations, and which: by the cubic through a gap and its rates at
-    both, then by Newton's method, kept between them; which is -1 if none does."""
+    """When contact first begins or ends between two evaluations, and which (-1: none): by the cubic through a gap and
+    its rates at both, then by Newton's method, kept between them."""
     dt, soonest, which = t1 - t0, math.inf, -1
     for k in range(len(run.overlaps)):
         overlap, contact = run.overlaps[k], run.overlaps[k].contact
@@ -344,10 +344,8 @@ def rates(run):
 
 
 def begin(run):
-    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse.
-
-    The latter is of the motion, and of the applied forces in the longest step.
-    """
+    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse, of the
+    motion and of the applied forces in the longest step."""
     system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
     see(system, run.row_t)
     for body in system.bodies:

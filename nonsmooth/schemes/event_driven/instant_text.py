@@ -1,7 +1,7 @@
 """Accelerations and forces at one state of any motion, by the phase of an event-driven step that begins there.
 
-Positions `at` and velocities `u` of bodies at the time `seen` are projected onto joints and contacts of the phase; then
-the program in accelerations and forces finds the modes of the candidates.
+Positions `at` and velocities `u` at the time `seen` are projected onto joints and contacts of the phase; then the
+program in accelerations and forces finds the modes of the candidates.
 """
 
 from nonsmooth.schemes.event_driven.fields import PROJECT, RAISED, SQUARES, UNIQUE
@@ -13,8 +13,8 @@ from nonsmooth.step.tolerances import DONE, UNCERTAIN
 
 
 def run(run, part):
-    """One part of the work: the nearest positions and velocities with joints and contacts of the phase closed, or modes
-    of the candidates, accelerations `jump` and forces P. Whether it is done."""
+    """One part of the work, and whether it is done: the nearest positions and velocities with joints and contacts of
+    the phase closed, or modes of the candidates, accelerations `jump` and forces P."""
     system = run.system
     run.current = 0
     if part == PROJECT:

@@ -45,23 +45,12 @@ class EventKinds(Kinds):
 
 
 class EventLayout(Layout):
-    """The records of a mechanism in event-driven runs.
-
-    Parameters
-    ----------
-    system
-    rough : whether there is friction
-    order : of the method, its number in `tolerances`
-    options : of the shape
-
-    Attributes
-    ----------
-    timeless : whether nothing depends on time
-    """
+    """The records of a mechanism in event-driven runs, by the pair of this `order`."""
 
     def __init__(self, system: System, *, rough: bool, order: int = 0, options: int = 0) -> None:
         self.order = order
         super().__init__(system, rough=rough, accelerations=True, options=options)
+        #: whether nothing depends on time
         self.timeless = not any(group.kind.function.jac_sparsity(0, 0).nnz() for group in self.groups)
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:

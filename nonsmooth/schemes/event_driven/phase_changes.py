@@ -6,10 +6,9 @@ forces:
     M (x+ - x) = W z,   W_g' x+ + c_g = 0,   0 <= W_N' x+ + c_N  ⟂  z_N >= 0,   Coulomb's law of z_T and W_T' x+ + c_T
 
 In an impact c_N is Newton's rebound; in accelerations c is what positions and velocities alone add to the rates. A slip
-that has a direction is given a rate along it that is larger than any other one, so that it keeps this direction. A
-rebound that is too short is suppressed: the impact is repeated without it. Impacts by other laws than Newton's, see
-`velocity_change`, and those without a window of simultaneity, which come one after the other, are several such
-programs.
+with a direction is given a rate along it that is larger than any other one, so that it keeps this direction. A rebound
+that is too short is suppressed: the impact is repeated without it. Impacts by other laws than Newton's, see
+`velocity_change`, and those without a window of simultaneity, one after the other, are several such programs.
 """
 
 import math
@@ -100,8 +99,8 @@ def solve_response(run):
 
 @piece
 def close_joints(system):
-    """Velocities by the impulses of contacts that were found outside, and by those of joints that close these alone:
-    what contacts contradict stays with them."""
+    """Velocities by impulses of contacts found outside, and those of joints alone: what contacts contradict stays with
+    them."""
     for body in system.bodies:
         body.v_next = body.left
     for contact in system.contacts:
@@ -163,10 +162,8 @@ def add_kicks(run):
 
 @piece
 def follow_drivers(run):
-    """The change of `v_next` by joints alone where velocities of drivers jump; whether it is solved.
-
-    Drivers do work at the mean of their velocities before and after. What contacts approach then, is their impact.
-    """
+    """The change of `v_next` by joints alone where velocities of drivers jump; whether it is solved. Drivers do work at
+    the mean of their velocities before and after. What contacts approach then, is their impact."""
     system = run.system
     for contact in system.contacts:
         contact.on = 0
@@ -182,10 +179,8 @@ def follow_drivers(run):
 
 @piece
 def strike(run):
-    """The impact of the contacts that are `has_impact`, from `v_next`, by their law; whether it is solved.
-
-    It is added to `impact`, `kicks` and `work_impact`.
-    """
+    """The impact of the contacts that are `has_impact`, from `v_next`, added to `impact`, `kicks`, `work_impact`;
+    whether it is solved."""
     system = run.system
     for touch in run.touches:
         contact = touch.contact
@@ -248,12 +243,9 @@ def approaches(run, contact):
 
 @piece
 def strike_in_sequence(run):
-    """Impacts at one instant one after the other, the fastest first; whether they are solved.
-
-    They continue a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches or,
-    after it has decayed, with a plastic impact of all contacts with an impact or an approach. Contacts that neither
-    approach nor open take part in each of them.
-    """
+    """Impacts at one instant one after the other, the fastest first; whether they are solved. They continue a sequence
+    that can no longer be resolved in time, until no contact approaches or, after it has decayed, by a plastic impact of
+    all with an impact or an approach. Contacts that neither approach nor open take part in each of them."""
     first = 0.0
     for touch in run.touches:
         touch.met = 1 if touch.before != OPEN else 0
@@ -292,10 +284,8 @@ def strike_in_sequence(run):
 
 @piece
 def solve_impact(run, before):
-    """The impact of the contacts that are `hit`, from an instant; whether it is solved.
-
-    Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
-    """
+    """The impact of the contacts that are `hit`, from an instant, in `reached`, `impact`, `kicks`, `work_impact`;
+    whether it is solved."""
     system = run.system
     phase_motion.place_at(run, before)
     evaluate_all(system.surfaces)
@@ -354,10 +344,8 @@ def begin_slip(run, touch):
 
 @piece
 def find_forces(run):
-    """Forces on joints and candidates, P, and accelerations with them, `v_next`; whether the program is solved.
-
-    At the present positions and velocities u.
-    """
+    """Forces P on joints and candidates at the present positions and u, and accelerations with them, `v_next`; whether
+    solved."""
     system, solved = run.system, False
     phase_motion.evaluate_free(run, True)
     run.evaluations += 1
@@ -394,8 +382,7 @@ def find_forces(run):
 
 @piece
 def choose_modes(run, with_idle):
-    """Modes by the forces that were found; whether a contact is closed without force, which are open unless
-    `with_idle`."""
+    """Modes by the forces found; whether a contact is closed without force: such ones are open unless `with_idle`."""
     system, most, size, free, some = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
@@ -432,8 +419,8 @@ def choose_modes(run, with_idle):
 
 @piece
 def find_phase(run, before):
-    """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
-    whether they are found."""
+    """Modes of the candidates at an instant, with the velocity `reached`, and the motion from there, in `after`; if
+    found."""
     system = run.system
     phase_motion.place_at(run, before)
     some, run.shared = False, UNIQUE
@@ -474,8 +461,8 @@ def is_admissible(run):
 
 @piece
 def share_forces(run):
-    """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
-    the least of those that are admissible; whether they are found."""
+    """Which forces act where they are not unique: the least ones, if these are tensile or leave a friction cone the
+    least admissible ones; whether they are found."""
     phase_motion.count_closed(run)
     if run.closed == 0:
         return True
@@ -497,8 +484,8 @@ def share_forces(run):
 
 @piece
 def begin_motion(run):
-    """The motion in the phase that was chosen, in `after`, from the nearest positions and velocities; whether there is
-    one. Overlaps of open contacts, which result from closing others in the window, are removed."""
+    """The motion in the chosen phase, in `after`, from the nearest positions and velocities; whether there is one.
+    Overlaps of open contacts, which result from closing others in the window, are removed."""
     for k in range(PASSES + 1):
         if not phase_motion.project(run):
             return False
@@ -527,8 +514,8 @@ def independent(run):
 
 @kernel
 def add_low(run, height):
-    """Contacts without restitution that open by the impacts of others, and close again from no height, stay closed;
-    whether there are any."""
+    """Contacts without restitution that impacts of others open, and that close again from no height, stay closed; if
+    any."""
     some = False
     for k in range(len(run.touches)):
         touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
@@ -569,7 +556,7 @@ def change_phase(run, before):
 
 @piece
 def change_by_impact(run, before):
-    """The impact of striking contacts, or of drivers whose velocities jump, and the phase after it; whether both are
+    """The impact of approaching contacts, or of drivers whose velocities jump, and the phase after it; whether both are
     found."""
     for k in range(len(run.touches)):
         touch, of = run.touches[k], before.contacts[k]

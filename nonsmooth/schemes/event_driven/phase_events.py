@@ -2,11 +2,9 @@
 
 A gap closes (quintic through gap, its velocity and acceleration at both ends), a normal force vanishes, a slip reverses
 (cubic), a contact that sticks breaks away. The length of the step is found by Newton's method where the rate is known,
-else by the Illinois method.
-
-Forces, which become tensile or leave their cones, are known at stages, of low order and far apart. Where forces at the
-stages approach zero, they are evaluated along the continuous extension of the step at Chebyshev points; the polynomial
-through these is searched for its first change of sign, and evaluated once more at its minimum.
+else by the Illinois method. Forces are known at stages, of low order and far apart: where they approach zero there,
+they are evaluated along the continuous extension at Chebyshev points, and once more at the minimum of the polynomial
+through these.
 """
 
 import math
@@ -165,10 +163,8 @@ def quintic(x, c0, c1, c2, c3, c4, c5):
 
 @piece
 def closing_of(run, k):
-    """When within the step gap k first becomes negative; infinite if it does not.
-
-    One that has just opened leaves zero: where it is negative at once, this is at the start.
-    """
+    """When within the step gap k first becomes negative, else infinite; one that has just opened, at once, if it is
+    negative there."""
     touch, dt = run.touches[k], run.dt
     start, end = run.stages[0].contacts[k], run.end.contacts[k]
     level = touch.closed_gap
@@ -335,10 +331,8 @@ def locate(run):
 
 @piece
 def end_at_event(run):
-    """The step shortened to its first event, `happened`, in which it ends; whether there is one that is located.
-
-    An event at the start leaves the step as it is, with time 0. Then `kind` is the event, `NONE` if there is none.
-    """
+    """The step shortened to its first event, `happened`; whether there is one that is located. An event at the start
+    leaves the step as it is, with time 0; `kind` is the event, `NONE` if there is none."""
     happened, which, t = NONE, 0, run.stages[0].t
     for _ in range(EVENTS):
         find_event(run, happened)

@@ -6,10 +6,8 @@ slips in the direction s has W_N - mu W_T s,
     M a = h + F lam,    D' a + bias = 0
 
 Forces are P of joints and contacts here, and accelerations `jump`. Positions and velocities are projected onto the same
-rows in the metric of masses. The matrix is eliminated block by block, as that of a program.
-
-A step of it is that of a Runge-Kutta pair. Stage 0 is the start of the step, `end` its projected end. Works are states
-of the same pair, which depend on the others only.
+rows in the metric of masses. A step is that of a Runge-Kutta pair: stage 0 is its start, `end` its projected end. Works
+are states of the same pair, which depend on the others only.
 """
 
 import math
@@ -86,11 +84,9 @@ def count_closed(run):
 
 @kernel
 def linearise_phase(run, touch, what):
-    """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip.
-
-    Where forces that act alike are not unique, the raised diagonal lets the least ones be found: in units in which a
-    direction has length 1 in the metric of masses, those of contacts that stick in proportion to their cones.
-    """
+    """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip. Where forces
+    are not unique, the raised diagonal gives the least ones: in units in which a direction has length 1 in the metric
+    of masses, those of contacts that stick in proportion to their cones."""
     contact, within, most = touch.contact, program.block(run.system, touch.contact), 1.0
     W, N, one = contact.W, normal_axis(contact.P), identity(contact.P)
     normal, sticks = outer(N, N), touch.mode == STICKING and what != GAPS
@@ -148,10 +144,8 @@ def factor_phase(run, what):
 
 @piece
 def respond_in_phase(run):
-    """Add the effect of joints and closed contacts to the changes `jump`: their rates become minus `velocity_offset`.
-
-    Their impulses or forces are added to P.
-    """
+    """Add to `jump` the effect of joints and closed contacts, so that rates become minus `velocity_offset`; add it to P
+    too."""
     system = run.system
     joints, contacts = system.joints, system.contacts
     for joint in joints:
@@ -239,9 +233,7 @@ project_onto_rows = projection_of(PASSES, INFINITE, find_gaps, respond)
 @piece
 def project(run):
     """The nearest positions and velocities with joints and contacts of the phase closed; whether there are any.
-
-    Afterwards directions, and the block LU of joints, are `current` if they are those there.
-    """
+    Afterwards directions, and the block LU of joints, are `current` if they are those there."""
     system, run.current = run.system, 0
     for body in system.bodies:
         if not is_planar(body.at):  # a quaternion of norm 1
@@ -268,11 +260,9 @@ def has_direction(run, touch, slip, terms):
 
 @kernel
 def direction_of(run, touch, slip, terms):
-    """The direction in space of a slip, against which friction acts, or that at the start of the step.
-
-    A step ends where it has turned by a right angle, beyond which its mirror image continues the equations smoothly. In
-    the plane it keeps its sign until the slip vanishes, which ends the phase.
-    """
+    """The direction in space of a slip, against which friction acts, or that at the start of the step. A step ends
+    where it has turned by a right angle, beyond which its mirror image continues the equations smoothly; in the plane
+    where the slip vanishes."""
     if not has_direction(run, touch, slip, terms):
         return touch.direction
     ahead = dot(slip, touch.direction)
@@ -415,8 +405,8 @@ def copy(one, other):
 
 @piece
 def closure_of(run, dt):
-    """Rates of joints, closed gaps and sticking slips relative to the sums of their terms, the velocity changes of the
-    step included."""
+    """Rates of joints, closed gaps and sticking slips, relative to the sums of their terms and velocity changes of the
+    step."""
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
         moving += squared_length(body.u, body.mass)
@@ -514,10 +504,7 @@ def stay_at_rest(run, t):
 @piece
 def cross(run, t):
     """The step to the time t across a singular position of the joints, at which accelerations are not evaluated;
-    whether there is one.
-
-    Joints are closed at its end by impulses along their directions at its start; at both ends these are independent.
-    """
+    whether there is one. Impulses along the directions at its start close joints at its end."""
     system, start, before, change = run.system, run.stages[0], 0.0, 0.0
     run.dt = t - start.t
     load_start(run, start)

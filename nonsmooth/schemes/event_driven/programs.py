@@ -1,9 +1,6 @@
-"""What event-driven steps ask for outside of their text: forces that are not unique, positions without overlaps, steps
-across singular positions, and the causes of short steps.
-
-These are rare, and need decompositions of dense matrices or programs of their own. They read an instant from the
-records and write what they find there, see `Callbacks`.
-"""
+"""What event-driven steps request outside of their text, see `Callbacks`: forces that are not unique, positions without
+overlaps, steps across singular positions, and the causes of short steps. These are rare, and need decompositions of
+dense matrices or programs of their own."""
 
 from __future__ import annotations
 
@@ -54,8 +51,8 @@ REPEATED = 3
 
 
 class _Rows(NamedTuple):
-    """Rows of the phase among those of joints, gaps and slips: directions D and directions of forces F (nv, rows), and
-    the matrix (nd, rows) of these forces in all rows."""
+    """Rows of the phase among those of joints, gaps and slips: directions D, directions of forces F (nv, rows), and the
+    matrix (nd, rows) of these forces in all rows."""
 
     rows: NDArray[np.intp]
     D: Array
@@ -64,24 +61,14 @@ class _Rows(NamedTuple):
 
 
 class EventPrograms:
-    """The calls of one run.
-
-    Parameters
-    ----------
-    system, values, control, memory, layout : of the run
-    outside : where calls are kept
-
-    Attributes
-    ----------
-    chain : of solvers; that of a run is set before its first step
-    requested : whether its first solver was requested, for all programs
-    """
+    """The calls of one run."""
 
     def __init__(
         self, system: System, values: Array, control: ErrorControl, memory: Memory, layout: EventLayout,
         outside: Callbacks,
     ) -> None:  # fmt: skip
         self.system, self.values, self.control, self.memory, self.layout = system, values, control, memory, layout
+        #: solvers, those of a run before its first step, and whether the first was requested, for all programs
         self.outside, self.chain, self.requested = outside, Chain(SemismoothNewton()), False
         self.ng, self.nc, self.nd = system.ng, system.nc, system.ng + system.nc + system.nt
         self.tangents = system.dimension - 1
@@ -119,8 +106,8 @@ class EventPrograms:
         self._external_solver.solve()
 
     def clear(self) -> None:
-        """Remove the overlaps of other contacts that result from closing a contact in the window: the nearest positions
-        in the metric of masses."""
+        """Remove overlaps of other contacts, which result from closing one in the window: the nearest positions, by
+        masses."""
         m, mode, q = self.mechanism, self._modes(), self._motion("at")
         g_N, W_N, _, W_g, _ = m.at(self._seen(), q)
         g = m.numeric.g(self._seen(), q, m.p)[0]
@@ -135,8 +122,8 @@ class EventPrograms:
     # --------------------------------------------------------------------------------------- forces that are not unique
 
     def balance(self) -> None:
-        """Forces of the phase that differ least from the reference, or the least impulses of a projection, and their
-        effect on `jump`."""
+        """Forces of the phase that differ least from the reference, or the least impulses of a projection; their effect
+        on `jump`."""
         level, jump = int(self._run["level"][0]), self._motion("jump")
         phase = self._rows(level)
         K = phase.D.T @ self._inverse_mass @ phase.F
@@ -153,7 +140,7 @@ class EventPrograms:
 
     def share(self) -> None:
         """A reference for the forces of the phase: the least change of the least forces, which stand in P, to
-        admissible ones. In space, where cones are round, it is what the program of forces has found."""
+        admissible ones; in space, where cones are round, forces that the program has found."""
         found: Array | None = None
         if self.tangents > 1:
             mode = self._modes() != OPEN
@@ -172,7 +159,7 @@ class EventPrograms:
 
     def _least_of_admissible(self) -> tuple[QP | None, Array, Array]:
         """The program for the least change of forces to admissible ones, in the plane, the changes (nd, k) that it
-        combines, and the forces; None if forces are unique."""
+        combines, and the forces; None if these are unique."""
         ng, nc, mode, phase = self.ng, self.nc, self._modes(), self._rows(FORCES)
         K = phase.D.T @ self._inverse_mass @ phase.F
         scale, unit = self._units(K)
@@ -214,8 +201,8 @@ class EventPrograms:
         return _Rows(rows, W[:, rows], W @ mixed, mixed)
 
     def _units(self, K: Array) -> tuple[Array, Array]:
-        """Scales of the rows of K, and units of the forces: those in which a direction has norm 1, for sticking
-        contacts in proportion to their cones."""
+        """Scales of the rows of K, and units of forces, in which a direction has norm 1, of sticking contacts by their
+        cones."""
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         unit, sticks = scale.copy(), self._modes() == STICKING
         if sticks.any():
@@ -226,8 +213,8 @@ class EventPrograms:
     # ---------------------------------------------------------------------------------------------- singular positions
 
     def reach(self) -> None:
-        """The time after an instant until the smallest singular value of the joints' directions vanishes, by linear
-        extrapolation, and half of the time that one step crosses there."""
+        """The time until the smallest singular value of the joints' directions vanishes, extrapolated linearly, and
+        half of the time that one step crosses there."""
         m, q, v = self.mechanism, self._motion("at"), self._motion("u")
         size = m.smallest(m.at(self._seen(), q).W_g)
         fastest = float(np.max(np.abs(v), initial=0.0))
@@ -240,13 +227,10 @@ class EventPrograms:
         self._run["reach"], self._run["half"] = size / falls, CROSSING / falls
 
     def cross(self) -> None:
-        """The motion `dt` after an instant, across a singular position of the joints.
-
-        It is a step of RATTLE, symmetric and of second order: impulses along the directions at the start satisfy the
-        joints at the end, on the branch nearest to the previous motion. At both ends the directions are independent.
-        With a length of 2 sigma / |sigma'|, sigma the singular value that vanishes, its error is of the order of
-        sigma**3.
-        """
+        """The motion `dt` after an instant, across a singular position of the joints, by a step of RATTLE: impulses
+        along the directions at the start satisfy the joints at the end, on the nearest branch; at both ends the
+        directions are independent. With a length of 2 sigma / |sigma'|, sigma the singular value that vanishes, its
+        error is O(sigma^3)."""
         m, change, best = self.mechanism, self.mechanism.metric.change, np.inf
         first, start, dt = self._motion("at"), self._motion("u"), float(self._run["dt"][0])
         t = self._seen() + dt
@@ -271,8 +255,8 @@ class EventPrograms:
     # -------------------------------------------------------------------------------------------------------- progress
 
     def examine(self) -> None:
-        """Raise SolverFailed, which names it, if steps remain far too short for a known reason: joints that lose their
-        rank, the oscillation of a contact in a very small clearance, or tolerances below round-off."""
+        """Raise SolverFailed if steps remain far too short for a known reason: joints that lose their rank, the
+        oscillation of a contact in a very small clearance, or tolerances below round-off."""
         run, m, control = self._run, self.mechanism, self.control
         assert control.dt_min is not None and control.dt_max is not None
         t, q, tried = float(self._whole["t"][0]), self._motion("q"), float(run["tried"][0])
@@ -317,7 +301,7 @@ class EventPrograms:
 
     def _motion(self, name: str) -> Array:
         """Motion of all bodies, in the order of the model."""
-        return self.layout.packed(self.memory, name).ravel()
+        return self.layout.packed(self.memory, name)
 
     def _modes(self) -> NDArray[np.int64]:
         return np.asarray(self.memory.of["Touch"]["mode"][self.layout.contacts])
@@ -364,10 +348,8 @@ def _not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Arra
 
 
 def _in_turn(K: Array, b: Array, first: int) -> Array:
-    """The least impulses that meet the first rows, of joints and gaps, and of those the ones that meet the others best.
-
-    Slips of contacts that stick may contradict joints where these move less than a slip that counts.
-    """
+    """The least impulses that meet the first rows, of joints and gaps, and of those the ones that meet the others best:
+    slips of sticking contacts may contradict joints where these move less than a slip that counts."""
     _, sizes, right = np.linalg.svd(K[:first])
     rank = int(np.sum(sizes > NEARLY * sizes[0])) if sizes.size else 0
     x = np.linalg.lstsq(K[:first], b[:first], rcond=NEARLY)[0]

@@ -38,21 +38,13 @@ RTOL, ATOL = 1e-9, 1e-12
 
 
 class EventSteps(Run):
-    """Steps of `EventDriven` on one system.
-
-    Parameters
-    ----------
-    system, stepper, control, values : as `simulate` takes them
-    t_end : [s]
-    scheme : of the text that is run, by default that of the stepper
-    """
+    """Steps of `EventDriven` on one system, by the text of a `scheme`, by default that of the stepper."""
 
     layout: EventLayout
     root = "EventRun"
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
-        """Stated rules and tolerances of a run."""
         check_control(control)
         assert isinstance(control, ErrorControl)
         rules = {"contacts of one impact": SHARING} if options_of(system) >= INCREMENTAL else {}
@@ -102,8 +94,8 @@ class EventSteps(Run):
     # ---------------------------------------------------------------------------------------------------------- steps
 
     def use(self, chain: Chain) -> None:
-        """Take the solvers of a run: for all its programs if its solver was requested, else for those that are not
-        solved otherwise."""
+        """Take the solvers of a run: for all its programs if its solver was requested, else for those not solved
+        otherwise."""
         self.chain = self.programs.chain = chain
         self.programs.requested = self._requested
         if self._requested:
@@ -112,8 +104,7 @@ class EventSteps(Run):
             self._chunk = 1  # a program may take long
 
     def start(self, state: State) -> State | None:
-        """The start of a run with its phase, after the impact there, if closed contacts approach; None if that is not
-        certified."""
+        """The start of a run with its phase, after an impact of closed contacts that approach there."""
         if "Touch.kept_mode" in state.memory:
             return state
         self._put_motion(state, origin_of(state))
@@ -127,7 +118,6 @@ class EventSteps(Run):
         return begun
 
     def failure(self, state: State) -> str:
-        """Why there is no step from a state."""
         self._raise()
         control, t, code = self.control, state.t, int(self._events["failure"][0])
         if code == tolerances.INACCURATE:
@@ -176,7 +166,6 @@ class EventSteps(Run):
         self._events["ready"] = 0
 
     def _begin_at(self, state: State, origin: float) -> int:
-        """A state into the memory, with its phase."""
         self.states.put(self.memory, state.memory)
         self._put_motion(state, origin)
         return DONE
@@ -194,18 +183,8 @@ class Instant(NamedTuple):
 
 
 class EventInstants(EventSteps):
-    """The phase that begins at a state, as `EventDriven` finds it.
-
-    Parameters
-    ----------
-    system, values
-    longest : [s] time in which loads change velocities, relative to which others are round-off
-
-    Raises
-    ------
-    InputError
-        If an element has no compiled form.
-    """
+    """The phase that begins at a state, as `EventDriven` finds it; what loads change in `longest` [s] tells what is
+    round-off."""
 
     def __init__(self, system: System, values: Array, longest: float) -> None:
         stepper, control = EventDriven(simultaneity=0.0), ErrorControl(RTOL, ATOL, longest, longest)
@@ -219,13 +198,8 @@ class EventInstants(EventSteps):
         return np.asarray(self.memory.of["Touch"]["closed_gap"][self.layout.contacts])
 
     def projected(self, t: float, q: Array, v: Array, mode: NDArray[np.int8]) -> tuple[Array, Array]:
-        """The nearest q and v, in the mass metric, that satisfy joints, closed contacts and sticking.
-
-        Raises
-        ------
-        SolverFailed
-            If there are none.
-        """
+        """The nearest q and v, in the mass metric, that satisfy joints, closed contacts and sticking; or
+        SolverFailed."""
         self._put_instant(t, q, v)
         self.memory.of["Touch"]["mode"][self.layout.contacts] = mode
         self._do(PROJECT, t)
@@ -234,14 +208,8 @@ class EventInstants(EventSteps):
     def found(
         self, t: float, q: Array, v: Array, candidates: NDArray[np.bool_], signs: dict[int, Array]
     ) -> Instant:  # fmt: skip
-        """Modes of the closed contacts that do not approach, and what follows from them; `signs` contains known
-        directions of slips that vanish at this instant.
-
-        Raises
-        ------
-        SolverFailed
-            If no modes are found.
-        """
+        """Modes of the closed contacts that do not approach, and what follows from them, or SolverFailed; `signs` are
+        known directions of slips that vanish at this instant."""
         self._put_instant(t, q, v)
         touches, contacts = self.memory.of["Touch"], self.layout.contacts
         touches["mode"], touches["candidate"], touches["known"] = OPEN, 0, 0

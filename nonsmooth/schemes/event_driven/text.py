@@ -8,9 +8,8 @@ One step from (t, q, v) in a phase, which is defined by the modes of all contact
    simultaneity window; a rebound that is too short ends an accumulation of impacts.
 4. The new phase, see `phase_changes`.
 
-Near a singular position of the joints a step goes across it. A step that is not certified ends the run.
-Events are counted; where steps have been short for long, a function outside looks for the cause, and ends the run where
-it finds one.
+Near a singular position of the joints a step goes across it. Where steps have been short for long, a function outside
+looks for the cause. A step that is not certified, and such a cause, end the run.
 """
 
 import math
@@ -76,8 +75,8 @@ reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a s
 
 @piece
 def is_stopped(run):
-    """Whether there is a cause of short steps for which the run ends: looked for where so many steps in a row have been
-    far too short, or the last ones too many."""
+    """Whether there is a cause of short steps, for which the run ends: looked for where many in a row, or too many of
+    the last ones, were far too short."""
     t, full = run.stages[0].t, run.counted == tolerances.CRAWLED and run.stages[0].t > run.counted_since
     run.crowded = 1 if full and t - run.counted_since < tolerances.CRAWLED * run.system.longest / CROWDED else 0
     crawls = run.tried < tolerances.CRAWL * run.shortest and (run.crawled + 1) % tolerances.CRAWLED == 0
@@ -162,8 +161,7 @@ def recall(run):
 
 @kernel
 def forget_signs(run, keep):
-    """No contact is released, and no directions of slips are known; with `keep` those of contacts that slip, however
-    slowly."""
+    """No contact is released, and no directions of slips are known; with `keep` those that slip, however slowly."""
     for touch in run.touches:
         touch.released = touch.known = 0
         if keep and touch.mode == SLIPPING:
@@ -253,10 +251,8 @@ def sum_up(run):
 
 @piece
 def finish_row(run):
-    """Write the row of the step, which ends at `left`, with its event at `after`.
-
-    As in other schemes, a contact that rebounds has the mode of its impact.
-    """
+    """Write the row of the step, which ends at `left`, with its event at `after`; contacts that rebound have the mode
+    of their impact, as in other schemes."""
     system, worst = run.system, 0.0
     for k in range(len(run.touches)):  # the gap of a contact in a simultaneous impact is bounded by the window
         touch, of = run.touches[k], run.left.contacts[k]
@@ -292,8 +288,8 @@ def finish_row(run):
 
 @kernel
 def start_next_step(run, event):
-    """The end of the step is the start of the next one; steps are counted for `is_stopped`, and within the shortest
-    flight events, with shares of steps without one."""
+    """The end of the step is the start of the next one; steps are counted for `is_stopped`, within the shortest flight
+    events."""
     system, start, after = run.system, run.stages[0], run.after
     run.crawled = run.crawled + 1 if run.tried < tolerances.CRAWL * run.shortest else 0
     if start.t < run.counted_since or run.counted == tolerances.CRAWLED:
@@ -320,10 +316,8 @@ def start_next_step(run, event):
 
 @kernel
 def presses(run):
-    """Impulses of contacts, by the weights of the stages; whether all of them are compressive.
-
-    Forces at the stages are, but some weights are negative: one that changes much within the step may seem to pull.
-    """
+    """Impulses of contacts, by the weights of the stages; whether all are compressive: forces at the stages are, but
+    some weights are negative."""
     found = True
     for k in range(len(run.touches)):
         touch = run.touches[k]
@@ -376,11 +370,8 @@ def return_before_stop(run):
 
 @piece
 def is_kinked(run):
-    """Whether the step ends at a corner at which velocities of drivers jump.
-
-    They are evaluated in their right limit then. A driver that stops at the end of the run, as at that of a table, does
-    so after it.
-    """
+    """Whether the step ends at a corner at which velocities of drivers jump, evaluated in their right limit. A driver
+    that stops at the end of the run does so after it."""
     system = run.system
     if not len(system.joints) or run.left.t < system.stops[system.stop].t:
         return False
@@ -464,11 +455,8 @@ def restore(run):
 
 @piece
 def begin(run):
-    """A start without a previous step: its impact, if closed contacts approach, its phase, and the length of the first
-    step. Row 0 is that of the impact.
-
-    UNCERTAIN where a program is not solved.
-    """
+    """A start without a previous step: its impact, if closed contacts approach, as row 0, its phase, and the length of
+    the first step. UNCERTAIN where a program is not solved."""
     system = run.system
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = OPEN, zeros_like(touch.direction), 0.0
@@ -521,9 +509,7 @@ def try_step(run):
 
 def run(run, steps):
     """Up to so many steps; stops where rows are full, or before one that is not certified, its start left as it was.
-
-    With no step, the start of a run, see `begin`: one entry, since both are compiled from the same functions.
-    """
+    With no step, the start of a run, see `begin`: one entry, since both are compiled from the same functions."""
     system = run.system
     if steps == 0:
         return begin(run)

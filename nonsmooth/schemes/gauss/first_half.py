@@ -2,11 +2,8 @@
 
     M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
 
-on the contacts in the program, with forces h at the midpoint of the step. A trial does not change its initial data, so
-that another step size can be tried.
-
-The equations may be solved outside, all at once, as `GaussMPCC` does: the text then evaluates the solution, and its
-residuals certify it like its own.
+on the contacts in the program, with forces h at the midpoint of the step. A trial leaves its initial data for another
+one. Where the equations are solved outside, as `GaussMPCC` does, the text evaluates the solution and its residuals.
 """
 
 import math
@@ -76,8 +73,8 @@ def assemble_first_half(system, dt, first):
 
 @kernel
 def update_velocities(system, dt):
-    """Velocities from the impulses, in which forces act for dt; their distance from u in the mass metric, and the share
-    of the secant."""
+    """Velocities from the impulses, forces acting for dt; their distance from u in the mass metric, and the secant's
+    share."""
     for joint in system.joints:
         joint.P_near = joint.P
     apply_all_impulses(system)
@@ -93,9 +90,8 @@ def update_velocities(system, dt):
 
 @kernel
 def is_done(system, dt, converged, patience, reach):
-    """Whether the last pass has changed u by at most this share of it and the round-off of joints; or, as so many
-    passes by no less than those before them, by that of loads and of gaps, which are differences of coordinates up to
-    `reach`."""
+    """Whether the last pass has changed u by at most this share of it and the round-off of joints; or, where it no
+    longer decreases, by that of loads and of gaps, which are differences of coordinates up to `reach`."""
     c, noise, gaps = system.convergence, system.noise / dt, 0.0
     for contact in system.contacts:
         if contact.on:
@@ -110,11 +106,8 @@ advance_outside = solved_outside("advance")
 
 @kernel
 def evaluate_solution(system, dt):
-    """Evaluate a solution u, P of the equations that was found outside; whether it is a plausible motion.
-
-    It is none if a contact is loaded at the opposite wall of its clearance, where its normal at the end opposes that at
-    the start: the contact equation of a loaded journal has a second root there, with a larger impulse.
-    """
+    """Evaluate u, P found outside; whether they are a plausible motion: none if a loaded journal is at the opposite
+    wall of its clearance, the second root of the contact equation, where its normal opposes that at the start."""
     begin_implicit(system, 0.5 * dt)
     apply_forces(system, dt)
     place_at_end(system, dt)
@@ -147,8 +140,8 @@ def evaluate_solution(system, dt):
 
 @piece
 def solve_first_half(system, dt):
-    """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u,
-    converged to a plausible motion."""
+    """u, and gaps at the end of the motion by u for dt; whether the iteration, from the present u, converged to a
+    plausible one."""
     if system.advance != 0:
         system.trial = dt
         return advance_outside(system) == 1 and evaluate_solution(system, dt)

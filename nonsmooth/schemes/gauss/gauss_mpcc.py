@@ -81,18 +81,13 @@ class GaussMPCC:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
         check_gauss(system, parameters, control, "GaussMPCC")
 
-    def rules(self, system: System, control: StepControl) -> dict[str, Any]:
-        """Stated rules of contact detection."""
-        return gauss_rules(system, control)
+    rules = staticmethod(gauss_rules)
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The start of a step: the contacts `closed` there (nc,), and impulses with which its program may begin.
-
-    ``combinations`` (rank, ng) are orthonormal ones of the joints' rows, equivalent to all of them; None if no row is
-    redundant.
-    """
+    """The start of a step: contacts `closed` there (nc,), and impulses with which its program may begin; if rows of
+    joints are redundant, orthonormal `combinations` (rank, ng) equivalent to all."""
 
     t: float
     q: Array
@@ -118,13 +113,7 @@ class Found:
 
 
 class StepPrograms:
-    """The equations of steps of one system as MPCCs, and their solutions as motions and impulses.
-
-    Parameters
-    ----------
-    system, parameters
-    control : a constant step, or `Landing`
-    """
+    """The equations of steps of one system as MPCCs, and their solutions as motions and impulses."""
 
     def __init__(self, system: System, parameters: Array, control: ConstantStep | Landing) -> None:
         self.system, self.constant = system, isinstance(control, ConstantStep)
@@ -139,10 +128,8 @@ class StepPrograms:
         self._x_scale = m.typical_sizes(first.t, first.q, first.v)[0]
 
     def start(self, t: float, q: Array, v: Array, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> Start:
-        """The start of a step, with scales of its unknowns: typical sizes there, at least those of the system's start.
-
-        A start at rest without load provides no scales, and a concentric journal no normal.
-        """
+        """The start of a step, with scales of its unknowns: typical sizes there, at least those of the system's start,
+        since a start at rest without load provides no scales, and a concentric journal no normal."""
         m = self.mechanism
         x_scale, y_scale = m.typical_sizes(t, q, v)
         acceleration = m.metric.change(m.force(t, q, v))
@@ -150,10 +137,8 @@ class StepPrograms:
         return Start(t, q, v, closed, P_N, P_T, x_scale, y_scale, acceleration, m.combinations(t, q))
 
     def program(self, start: Start, shortest: float, longest: float, binding: NDArray[np.bool_]) -> MPCC:
-        """The step with a length between these [s] and complementarity on `binding` contacts (nc,).
-
-        With unknown length all gaps remain open; with a given one those that do not bind are ignored.
-        """
+        """The step with a length between these [s] and complementarity on `binding` contacts (nc,). With unknown length
+        all gaps remain open; with a given one those that do not bind are ignored."""
         m, nv, nt = self.mechanism, self.system.nv, self.system.nt
         watched = binding if shortest == longest else np.ones_like(binding)
         x_scale, y_scale = start.x_scale, start.y_scale
@@ -199,12 +184,9 @@ class StepPrograms:
         return Found(dt, u, np.zeros(self.system.ng), P_N, P_T)
 
     def rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
-        """The step at rest, if it begins at rest and Coulomb's law allows it, which with redundant frictional contacts
-        may allow motion too; else None.
-
-        Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
-        certifies the step.
-        """
+        """The step at rest, certified by the residual of the program, if it begins at rest and Coulomb's law allows it,
+        which with redundant frictional contacts may allow motion too. Their impulses are not unique, which makes
+        interior-point methods slow."""
         m, kick = self.mechanism, dt * start.acceleration
         here = m.at(start.t, start.q)
         index = np.flatnonzero(program.binding[: self.system.nc] & m.touching(here.g_N))
@@ -241,11 +223,8 @@ class StepPrograms:
         return self.found(start, solution)
 
     def with_closing(self, start: Start, begun: Found) -> Generator[Ask, Solution, Found]:
-        """The step of given length with complementarity of all contacts.
-
-        Friction of a contact that remains open is undetermined by its pairs, which costs iterations: such contacts do
-        not bind, and are added where their gap would be negative.
-        """
+        """The step of given length with complementarity of all contacts. Friction of a contact that remains open is
+        undetermined by its pairs, which costs iterations: such contacts are added where their gap would be negative."""
         m = self.mechanism
         binding = start.closed | (begun.P_N > 0.0) | (self._gaps(start, begun) < m.scale * MARGIN)
         while True:
@@ -256,8 +235,7 @@ class StepPrograms:
             binding = binding | closes
 
     def before_closing(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Found:
-        """The motion up to where the first open gap closes, by quadratic interpolation; that of the whole step if none
-        does."""
+        """The motion up to where the first open gap closes, by quadratic interpolation; the whole one if none does."""
         from nonsmooth.step.closing import first_below  # loads numba
 
         m, gaps = self.mechanism, self._gaps(start, found)

@@ -75,6 +75,4 @@ class GaussQP:
             raise InputError('GaussQP(cone="convex") exists in the plane only; take cone="coulomb".')
         check_gauss(system, parameters, control, "GaussQP")
 
-    def rules(self, system: System, control: StepControl) -> dict[str, Any]:
-        """Stated rules of contact detection."""
-        return gauss_rules(system, control)
+    rules = staticmethod(gauss_rules)

@@ -1,4 +1,4 @@
-"""Gauss' principle of least constraint by implicit Euler with constant steps, compiled and uncompiled.
+"""Gauss' principle of least constraint by implicit Euler with constant steps.
 
     M (v+ - v) = dt h(t+, q+, v+) + W(q+) P,       q+ = q moved by v+ for dt
     g(t+, q+) = 0 of joints,                       0 <= g_N(q+)  ⟂  P_N >= 0
@@ -6,10 +6,10 @@
 with Coulomb's law between P_T and the slip W_T(q+)' v+: equations (10)-(14) of Chaturvedi, Sandu and Sandu. Joints and
 gaps close at the end of the step in positions; impacts are plastic.
 
-A step iterates on u, the velocity at its end: evaluate forces, gaps and directions at q moved by u for dt; linearise
-joints and gaps there; solve; update velocities. When u no longer changes or residuals are small enough, the step is
-accepted. The normal of a contact turns with the motion that its own impulse changes, by the fraction P dt / (m c) of
-the change in a clearance c; a secant through two iterations compensates for that, and `turning` where it does not.
+A step iterates on u, the velocity at its end: forces, gaps and directions at q moved by u for dt; the linearised
+program; velocities; until u no longer changes or residuals are small enough. The normal of a contact turns with the
+motion that its own impulse changes, by the fraction P dt / (m c) of the change in a clearance c; a secant through two
+iterations compensates for that, and `turning` where it does not.
 """
 
 from nonsmooth.compile.kernels import has_other_laws, kernel, piece
@@ -57,10 +57,8 @@ from nonsmooth.step.velocity_change import rates_left
 
 @kernel
 def evaluate_end(system):
-    """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
-
-    Not those that overlap by round-off: where others already hold the body, they would make the rows redundant.
-    """
+    """Forces, joints and contacts after the motion by u; contacts that overlap there join the program, but not by
+    round-off: where others already hold the body, they would make the rows redundant."""
     place_at_end(system, system.dt)
     evaluate_loads(system)
     for contact in system.contacts:
@@ -93,10 +91,8 @@ def contact_error(system, contact):
 
 @piece
 def check_residuals(system):
-    """Residuals of the step, from all its impulses and from forces, gaps and directions evaluated at its end.
-
-    Where the last pass changed u by no more than round-off, these are those of the pass.
-    """
+    """Residuals of the step, from all its impulses and from what is evaluated at its end; those of the last pass, where
+    it changed u by round-off."""
     worst, law, natural = 0.0, 0.0, 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
@@ -112,10 +108,8 @@ def check_residuals(system):
 
 @kernel
 def leave_out_impact(system):
-    """Velocities `left` without the impulses of impacts and what joints answer to them, which are the end of the step.
-
-    What the impact changes in the kinetic energy is its loss; the rest of the step is motion under loads.
-    """
+    """Velocities `left` without the impulses of impacts and what joints answer to them, which are the end of the step;
+    what the impact changes in the kinetic energy is its loss."""
     for body in system.bodies:
         body.jump = zeros_like(body.v)
     for contact in system.contacts:
@@ -136,11 +130,8 @@ def leave_out_impact(system):
 
 @kernel
 def finish_row(system):
-    """Write the row of the step.
-
-    The impulse of an impact is spread over the step that closes the gap and the next. It stops an approach; but not in
-    a contact that lasts, whose direction turns by as much.
-    """
+    """Write the row of the step. The impulse of an impact is spread over the step that closes the gap and the next; it
+    stops an approach, but not that of a contact that lasts, whose direction turns by as much."""
     work, loss, struck = 0.0, 0.0, False
     for joint in system.joints:
         work -= dot(joint.P, joint.rate)
@@ -203,10 +194,8 @@ SMOOTH = 1e-2
 
 @kernel
 def guess(system):
-    """Initial u, extrapolated from previous steps; the program begins with the contacts that are closed.
-
-    The polynomial is of the degree up to which its differences decrease.
-    """
+    """Initial u, extrapolated up to the degree to which differences decrease; the program begins with the closed
+    contacts."""
     share = system.dt / system.last_dt
     begin_implicit(system, system.dt)
     first, second, third = 0.0, 0.0, 0.0
@@ -297,7 +286,7 @@ def evaluate_solution(system):
 @piece
 def iterate(system, patience):
     """Iterate until u no longer changes, or by no less for so many passes, or residuals are small enough; whether this
-    converged, and whether the step is certified."""
+    converged, and the step is certified."""
     if system.advance != 0:
         system.trial = system.dt
         solved = advance_outside(system) == 1 and evaluate_solution(system)

@@ -1,16 +1,14 @@
-"""Gauss' principle of least constraint in steps that end when a gap closes, compiled and uncompiled.
+"""Gauss' principle of least constraint in steps that end when a gap closes.
 
     M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
     M (v- - u) = dt/2 h + W(q+) P,     W_g' v- = -g_t,             0 <= gamma_N-  ⟂  P_N >= 0
     M (v+ - v-) = W(q+) P,             W_g' v+ = -g_t,             0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0
 
-with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-: a half step on the contacts loaded at its start,
-with the largest step size for which every other gap stays open; the second half on those that are still loaded; and the
-impact on the closed contacts, if any of them approaches. The forces h are those at the midpoint of the step.
-
-The step size is found by trials: `solve_first_half` does not change its initial data; `finish` follows once the step
-size is known. A contact that closes again within the shortest flight is not located: the step then has that size, with
-all contacts imposed and a plastic impact.
+with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-, and forces h at the midpoint: a half step on the
+contacts loaded at its start, with the largest step size for which every other gap stays open, found by trials; the
+second half on those that are still loaded; and the impact on the closed contacts, if any of them approaches. A contact
+that closes again within the shortest flight is not located: the step then has that size, with all contacts imposed and
+a plastic impact.
 """
 
 import math
@@ -106,11 +104,9 @@ land_outside = solved_outside("land")
 
 @kernel
 def lands(system, longest):
-    """Whether a program whose unknowns include the step size, `trial`, found the largest one up to `longest`.
-
-    Its solution may be shorter than necessary, or beyond a gap that closes and opens again. It begins with the time at
-    which the first gap closes in the motion without further impulses.
-    """
+    """Whether a program with the unknown step size `trial` found the largest one up to `longest`: it may be shorter
+    than necessary, or beyond a gap that closes and opens again. It begins with the first closing without further
+    impulses."""
     apply_forces(system, longest)
     for body in system.bodies:
         body.u = body.v_next
@@ -260,12 +256,9 @@ def accept(system, dt, t):
 @kernel
 def plan(system, dt, limit):
     """Whether a step up to the time `limit` has a small enough local error; the length of the next one.
-
     A step with velocity u in its middle, from v to `left` before the impacts at its end, follows the motion to second
     order: its error is a sixth of dt (left - 2 u + v), the change of acceleration over the step times dt^2/12. It is
-    measured in displacements, angles times the radius of gyration of their body, relative to the smallest clearance,
-    and in each gap relative to its own.
-    """
+    measured in displacements, angles times radii of gyration, relative to the smallest clearance, and in each gap."""
     clearance, worst = math.inf, 0.0
     for body in system.bodies:
         body.jump = (dt / 6.0) * (body.left - 2.0 * body.u + body.v)
@@ -391,7 +384,7 @@ def restore(system):
 
 @piece
 def impact_at_start(system):
-    """The impact of contacts that are closed at the start of a run and approach, as a row without length; whether it is
+    """The impact of closed contacts that approach at the start of a run, as a row without length; whether it is
     certified."""
     end_implicit(system)
     factor_joints(system)
@@ -447,8 +440,8 @@ def run(system, steps):
 
 
 def begin(system):
-    """Directions and rates at the start, and contacts loaded there without a previous step; the first row is that of an
-    impact, if one of them approaches."""
+    """Directions, rates and loaded contacts at the start; the first row is that of an impact, if a contact
+    approaches."""
     end_implicit(system)
     for body in system.bodies:
         body.u = body.v_next = body.v

@@ -7,14 +7,12 @@ Unknowns x = (dt, u, P_g) and y = P_N; parameters (t, q, v, p, longest dt). Two 
     M (u - v) = dt h(t⁺, q⁺, u) + W_N(q⁺) P_N + W_g(q⁺) P_g,    q⁺ = q moved by u for dt
     g(t⁺, q⁺) = 0,    0 <= g_N(q⁺)  ⟂  P_N >= 0
 
-*Momentum update of the first half* of a second-order step, whose second half is a velocity program (see `velocity`): u
-is the velocity at mid-step ::
+*Momentum update of the first half* of a second-order step, with u the velocity at mid-step ::
 
     M (u - v) = dt/2 h(t_m, q_m, u) + W_N(q) P_N + W_g(q) P_g,    q_m, q⁺ = q moved by u for dt/2, dt
 
 Without contacts and joints both halves together are the implicit midpoint rule; with joints they are RATTLE with
-midpoint forces: symmetric, hence of second order, and without drift of joints, of the norm of quaternions, or of
-quadratic invariants.
+midpoint forces: symmetric, of second order, without drift of joints, norms of quaternions, or quadratic invariants.
 """
 
 from typing import Any
@@ -106,13 +104,9 @@ class Disc(NoFriction):
 class StepEquations:
     """Discrete equations of a `scheme` on a system, evaluated as one buffered function.
 
-    Friction is part of the pairs. In the plane P_T = P_plus - P_minus, each part complementary to its edge of the
-    cone. In space P_T = mu P_N r with directions r among the unknowns x, ::
-
-        gamma_T + sigma r = 0,    0 <= 1 - r.r  ⟂  sigma >= 0
-
-    the optimality conditions of maximal dissipation, max -gamma_T . r in the unit disc: unlike those in P_T they are
-    regular at the apex of the cone. If a contact is not active, the equation is replaced by r = 0.
+    Friction is part of the pairs, in space with directions r among the unknowns x, P_T = mu P_N r: the optimality
+    conditions of maximal dissipation, max -gamma_T . r in the unit disc, are regular at the apex of the cone, unlike
+    those in P_T. If a contact is not active, the equation is replaced by r = 0.
     """
 
     def __init__(self, system: System, scheme: str, *, rough: bool, rank: int) -> None:

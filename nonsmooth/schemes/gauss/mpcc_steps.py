@@ -1,8 +1,8 @@
 """Steps of `GaussMPCC`: those of `GaussQP`, in which a program with complementarity takes the place of the iteration.
 
-Compiled code calls two functions here, see `Callbacks`: `advance` solves the equations of a step of given length,
-`land` those of an event-locating step together with its length. They read the start of the step from the records and
-write the motion u and the impulses there.
+Compiled code calls `advance` here for the equations of a step of given length, `land` for those of an event-locating
+step together with its length, see `Callbacks`. They read the start of the step from the records and write u and the
+impulses there.
 """
 
 from collections.abc import Generator
@@ -26,23 +26,12 @@ from nonsmooth.step.scheme import Ask
 
 
 class MPCCSteps(CompiledSteps):
-    """Steps of `GaussMPCC` on one system.
-
-    Parameters
-    ----------
-    system, stepper, control, values : as `simulate` takes them
-    t_end : [s]
-
-    Attributes
-    ----------
-    chain : of solvers; set by the run before its first step
-    """
+    """Steps of `GaussMPCC` on one system."""
 
     takes_solver = False
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
-        """Stated rules and tolerances of a run."""
         rules = rules_of(system, stepper, control)
         rules["programs"] = "of impacts and second halves: semismooth Newton, else a sequence of proximal programs"
         rules["step that is not certified"] = "in parts; counted"
@@ -78,7 +67,6 @@ class MPCCSteps(CompiledSteps):
             self._whole["land"] = self.outside.address(self._land)
 
     def failure(self, state: State) -> str:
-        """Why the step from a state is not certified."""
         if self._whole["across"][0]:
             dt = float(self._whole["trial"][0])
             return f"a contact force moves a body through its clearance to the opposite wall within dt = {dt:.6g} s."
@@ -172,4 +160,4 @@ class MPCCSteps(CompiledSteps):
         return np.ones_like(on) if self.programs.constant else on
 
     def _moved(self, name: str) -> Array:
-        return self.layout.packed(self.memory, name).ravel()
+        return self.layout.packed(self.memory, name)

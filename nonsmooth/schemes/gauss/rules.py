@@ -9,12 +9,10 @@ zero:
 3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or a law
    integrated along the impulse, for all impacting contacts together.
 
-A contact that closes again within dt_min of opening, as in an accumulation of impacts, is not located: one step of
-dt_min is taken in which all contacts are imposed, with plastic impact. It resolves the accumulation.
-
-Impacts are simultaneous within a window: when one contact closes, each other one that would close within dt_min at its
-gap velocity takes part. Otherwise round-off would decide which of two corners impacts first, and with it the motion
-that follows. The window is therefore part of the model; it is recorded in the manifest.
+A contact that closes again within dt_min of opening is not located: one step of dt_min with all contacts imposed and
+plastic impact resolves the accumulation. Impacts are simultaneous within a window, which is part of the model and in
+the manifest: when one contact closes, each other one that would close within dt_min at its gap velocity takes part.
+Otherwise round-off would decide which of two corners impacts first.
 """
 
 from typing import Any
@@ -39,12 +37,8 @@ def gauss_scheme(control: StepControl, *, convex: bool = False) -> Scheme:
     if isinstance(control, Landing):
         chosen = ("System.planned",) if control.error else ()
         return Scheme(text="nonsmooth.schemes.gauss.landing", state=(*STATE, *chosen), locates=True)
-    return Scheme(
-        text="nonsmooth.schemes.gauss.implicit_euler",
-        state=(*STATE, "System.secant", "Body.delta3_v"),
-        convex=convex,
-        tells_lasting=True,
-    )
+    state = (*STATE, "System.secant", "Body.delta3_v")
+    return Scheme(text="nonsmooth.schemes.gauss.implicit_euler", state=state, convex=convex, tells_lasting=True)
 
 
 def check_gauss(system: System, parameters: Array, control: StepControl, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The nonsmooth generalised-alpha scheme, compiled and uncompiled.
+"""The nonsmooth generalised-alpha scheme.
 
 The acceleration b is that without contacts, it determines the pseudo-acceleration a, and the motion computed from these
 is corrected in positions by S and in velocities by P:
@@ -13,14 +13,13 @@ is corrected in positions by S and in velocities by P:
 with bias the convective accelerations of joints, and Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the
 means of the directions at both ends of the step or, where a contact closes in it or turns far, those at its end.
 
-An iteration of a step solves for the displacement (a frictionless program of nearby contacts), evaluates the mechanism
-at its end, solves for velocities (a program of the contacts closed there) and for accelerations, each with the latest
-values of the others. Slow convergence is accelerated by secants. Then residuals are evaluated and the step accepted.
+An iteration solves for the displacement (a frictionless program of nearby contacts), evaluates the mechanism at its
+end, solves for velocities (a program of the contacts closed there) and for accelerations, each with the latest values
+of the others. Secants accelerate slow convergence.
 
-Passes are implicit in the forces of deformation of flexible bodies. These forces, -K eta - D eta' of the amplitudes eta
-of modes of mass one, are stiff: passes in which accelerations b follow from displacements u and velocities v+, and
-these from b, would not converge. With c = dt beta and c' = dt gamma times the weight of the new b in the
-pseudo-acceleration, u contains c b and v+ contains c' b, which are taken along:
+Passes are implicit in the stiff forces of deformation of flexible bodies, -K eta - D eta' of the amplitudes eta of
+modes of mass one; passes between b, u and v+ would not converge else. With c = dt beta and c' = dt gamma times the
+weight of the new b in the pseudo-acceleration, u contains c b and v+ contains c' b, which are taken along:
 
     accelerations:   (M + dt c K + c' D) b+ = h(u, v+) + W_g lam + dt K (u - u_0) + D c' b
 
@@ -30,8 +29,8 @@ responded to them,
     E = M^-1 (1 - dt c K / (M + dt c K + c' D))
 
 so that impulses of joints in it are S_g + c times the change of lam, and S_g is then found from W_g' b + bias = 0.
-Impulses of the program of velocities act on the true masses, as those at an instant do. At convergence all are the
-equations of the scheme. K and D are diagonal, and zero for rigid bodies.
+Impulses of the program of velocities act on the true masses. At convergence all are the equations of the scheme. K and
+D are diagonal, and zero for rigid bodies.
 """
 
 import math
@@ -303,11 +302,9 @@ def check_residuals(system):
 
 @piece
 def separate_impact(system):
-    """v_left, the velocity at the end without the impact in the step, and the impulses of the impact.
-
-    Contacts that close, or that approach or open at the start, have impacts. Persistent ones may transmit them: their
-    own impulses are those of a step without the others, the remainder is that of the impact. Whether it was found.
-    """
+    """v_left, the velocity at the end without the impact in the step, and the impulses of the impact: of contacts that
+    close, or approach or open at the start. Persistent ones may transmit it: their own are those of a step without the
+    others. Whether it was found."""
     strikes, lasting = False, False
     for contact in system.contacts:
         contact.has_impact = 1 if contact.on and not contact.is_persistent else 0
@@ -463,8 +460,7 @@ def by_accelerations(system, body):
 
 @kernel
 def add_drag(system):
-    """Add all impulses at hand to v_next, but those that are in the program without their effect there; its inverse
-    masses."""
+    """Add all impulses at hand to v_next, but those in the program without their effect there; its inverse masses."""
     if is_flexible(system):
         c, c_velocity = weights_of_new(system)
         for body in system.bodies:
@@ -482,8 +478,7 @@ def add_drag(system):
 
 @piece
 def separate_joint_impulses(system):
-    """With flexible bodies impulses S of joints, of what joints in the program changed, which accelerations did in
-    part."""
+    """With flexible bodies impulses S of joints, of what joints in the program changed, accelerations in part."""
     c, _ = weights_of_new(system)
     sum_displacement_impulses(system)
     for body in system.bodies:
@@ -513,12 +508,9 @@ def begin_accelerations(system):
 
 @piece
 def balance_momentum(system):
-    """With flexible bodies displacements once more, from the accelerations and impulses that the passes found, and
-    velocities; whether these were found.
-
-    Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
-    more than their residual may be.
-    """
+    """With flexible bodies displacements once more, from accelerations and impulses of the passes, and velocities;
+    whether these were found. Joints closed to their round-off in positions move single modes by more than their
+    residual may be."""
     _, beta = newmark_weights(system)
     end_implicit(system)
     sum_displacement_impulses(system)
@@ -537,11 +529,8 @@ def balance_momentum(system):
 
 @piece
 def solve_displacement(system):
-    """v_next, the motion of the displacement; whether its program was solved.
-
-    It is linearised at the end of the motion by u: joints closed and no gap negative, without friction. Its impulses
-    are S, in place of P.
-    """
+    """v_next, the motion of the displacement; whether its program was solved: linearised at the end of the motion by u,
+    joints closed and no gap negative, without friction. Its impulses are S, in place of P."""
     _, beta = newmark_weights(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
     if system.turns:
@@ -790,8 +779,8 @@ def restore(system):
 
 @piece
 def evaluate_start(system):
-    """Directions, gaps and rates at the start of a run, or after a corner of loads, and accelerations without contacts
-    there."""
+    """At the start of a run, or after a corner of loads: directions, gaps, rates, and accelerations without
+    contacts."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.acceleration_next = zeros_like(body.v)

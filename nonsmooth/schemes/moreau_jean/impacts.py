@@ -1,5 +1,5 @@
-"""Impacts in steps of Moreau and Jean's scheme by Newton's law: which impulses of a step are theirs, and the velocity
-without them. Impacts between steps by other laws, which need impulses of impacts separate from those of forces.
+"""Impacts in steps of Moreau and Jean's scheme: by Newton's law which impulses of a step are theirs, and the velocity
+without them; by other laws impacts between steps, which need impulses separate from those of forces.
 
 Steps are plastic then. At the end of each, the contacts whose gap would close within half a step take part in an
 impact, with directions there, if one of them approaches that has not merely lasted through the step: the turning of a
@@ -64,8 +64,8 @@ def sum_contact_impulses(system):
 
 @kernel
 def separate_impact(system):
-    """Whether the step has an impact by Newton's law; then also v_left, the velocity before it, and the impulses of
-    joints. A contact with a similar impulse in the previous step is persistent, and has none."""
+    """Whether the step has an impact by Newton's law; then v_left, the velocity before it, and the impulses of joints.
+    A contact with a similar impulse in the previous step is persistent, and has none."""
     struck = False
     if has_other_laws(system) and system.law_of_impact > 0:  # impacts are between steps
         return False
@@ -163,10 +163,8 @@ def select_impacting(system):
 
 @piece
 def solve_impact(system):
-    """The impact at the end of the step, if there is one; whether it was found and is certified.
-
-    Then `before` and `after` of impacts differ, and bodies' `jump` is their change of velocity.
-    """
+    """The impact at the end of the step, if there is one; whether it was found and is certified. Then `before` and
+    `after` of impacts differ, and bodies' `jump` is their change of velocity."""
     residual, law, size = system.residual, system.law, system.complementarity
     save_step(system)
     end_implicit(system)

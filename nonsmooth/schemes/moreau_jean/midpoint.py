@@ -46,10 +46,7 @@ def contradiction(system):
 
 @kernel
 def error(system):
-    """Residual of the rates; of redundant rows without their inconsistent component, which no velocity satisfies.
-
-    Their required rates are consistent to third order in dt, as are the positions that they close.
-    """
+    """Residual of the rates; of redundant rows without their inconsistent component, which no velocity satisfies."""
     worst = 0.0
     if system.ridge > 0.0:
         contradiction(system)

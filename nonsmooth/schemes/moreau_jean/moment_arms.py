@@ -34,8 +34,8 @@ def displacement(system, body):
 
 @kernel
 def update_moment_arms(system):
-    """Moment arms of the closed contacts at the present u, and what of the program follows from them: where they are
-    requested, in the plane."""
+    """Moment arms of the closed contacts at the present u, where requested, in the plane; what of the program
+    follows."""
     if has_other_laws(system) and is_planar(system) and system.balanced:
         for contact in system.contacts:
             if contact.on:

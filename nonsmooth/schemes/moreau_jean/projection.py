@@ -1,6 +1,5 @@
 """Projection of the end of a step of Moreau and Jean: the nearest position in the mass metric at which joints are
-closed and no gap is negative, by a sequence of programs in linearised gaps and joints, without friction.
-"""
+closed and no gap is negative, by a sequence of programs in linearised gaps and joints, without friction."""
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import normal_axis, zeros_like

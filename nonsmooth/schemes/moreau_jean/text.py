@@ -1,4 +1,4 @@
-"""Moreau and Jean's scheme, compiled and uncompiled.
+"""Moreau and Jean's scheme.
 
 With u the velocity that carries the positions, q+ = q moved by u for dt, and forces at the point theta of the step,
 
@@ -9,9 +9,6 @@ With u the velocity that carries the positions, q+ = q moved by u for dt, and fo
 on the contacts that are closed at the midpoint configuration, q moved by v for dt/2, with directions W there. Joints
 are closed at the end of the step in positions and velocities, as in RATTLE; or, if the system requests it, by one
 impulse along their directions at the midpoint, see `midpoint`.
-
-A step: evaluate contacts; iterate (loads, joints, program, solution, velocities) until u no longer changes or residuals
-are small enough; residual tests; accept.
 """
 
 import math
@@ -136,12 +133,9 @@ def guess(system):
 
 @kernel
 def free(system):
-    """Velocities at the end without the impulses of contacts and of joints there.
-
-    With flexible bodies those that the present impulses of contacts lead to: they change u, and with it the forces in
-    the second part of the step, together as if the whole step were implicit. Impulses of joints at the end change
-    velocities at an instant. `jump` is the difference of both for contacts.
-    """
+    """Velocities at the end without the impulses of contacts and of joints there; `jump` is the difference of both for
+    contacts. With flexible bodies those that the present impulses of contacts lead to: they change u, and with it the
+    forces in the second part of the step, together as if the whole step were implicit."""
     dt, h = system.dt, system.theta * system.dt
     if is_flexible(system):
         if system.midpoint:
@@ -244,11 +238,8 @@ def evaluate(system):
 
 @piece
 def close_joints(system, kept):
-    """Impulses of joints at the start that close them at the end; `kept`: by their matrix at hand.
-
-    Without closed contacts, whose impulses change u as well, until they are closed to round-off or the violation is no
-    longer less.
-    """
+    """Impulses of joints at the start that close them at the end; `kept`: by their matrix at hand. Without closed
+    contacts, whose impulses change u as well, until they are closed to round-off or the violation is no longer less."""
     if not kept:
         factor_joints(system)
     rattle.close(system)
@@ -290,10 +281,8 @@ def one_pass(system, kept):
 
 @kernel
 def check_residuals(system):
-    """Residuals of the step, from all its impulses and from forces and joints evaluated at u.
-
-    Where the last pass changed u by no more than round-off, these are those of the pass.
-    """
+    """Residuals of the step, from all its impulses and from forces and joints evaluated at u; those of the last pass,
+    where it changed u by round-off."""
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
@@ -329,8 +318,8 @@ def evaluate_again(system):
 
 @kernel
 def iterate(system):
-    """Iterate until u no longer changes, or residuals are small enough; whether this converged, and whether these were
-    evaluated already."""
+    """Iterate until u no longer changes, or residuals are small enough; whether it converged, and whether residuals are
+    known."""
     before, further, kept = 0.0, further_passes(system), False
     for k in range(PASSES):
         evaluate(system)

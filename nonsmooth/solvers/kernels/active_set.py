@@ -145,14 +145,10 @@ def mixed_lcp(
 
     Block principal pivoting: all rows of wrong sign change together, and after `ALL_AT_ONCE` iterations without
     progress only the last of them (Murty's rule, finite for a P-matrix). The diagonal is multiplied by 1 + delta, which
-    makes a positive semidefinite matrix (redundant contacts) positive definite; proximal-point refinement
-    z <- LCP(A + delta D, b - delta D z) then removes this perturbation, so that the solution is one of A itself.
-
-    A is a P-matrix, or positive semidefinite with b in its range; rows expected to be active are a warm start, and not
-    changed. Returned are z, w and active rows of the iterate of least residual, with z >= 0 exactly on complementary
-    rows, the number of factorisations, of which there are at most `max_iterations`, and the residual of an `LCP`.
-
-    References: Portugal, Judice, Vicente, Math. Comp. 63 (1994), 625-643; Murty, Linear Algebra Appl. 7 (1974), 65-108.
+    makes a positive semidefinite matrix (redundant contacts) positive definite; proximal-point refinement z <- LCP(A +
+    delta D, b - delta D z) removes this perturbation. Rows expected to be active are a warm start. Returned are z, w
+    and active rows of the iterate of least residual, with z >= 0 exactly, the number of factorisations, and the
+    residual. Portugal, Judice, Vicente, Math. Comp. 63 (1994), 625-643; Murty, Linear Algebra Appl. 7 (1974), 65-108.
     """
     m = b.size
     z, w, base = np.zeros(m), np.zeros(m), np.zeros(m)
@@ -187,11 +183,8 @@ def mixed_lcp(
 def quadratic_program(
     H: Array, f: Array, A: Array, b: Array, equalities: int, active: Mask, max_iterations: int
 ) -> tuple[Array, Array, Mask, int, float, bool]:
-    """Solve a QP by the LCP of its multipliers, with the reduction of `nonsmooth.programs.lcp_from_qp`.
-
-    Returned are x = H^-1 (A'y - f), the results of `mixed_lcp`, and whether the reduction has lost digits, because H is
-    ill-conditioned; iterations = -1 and x is NaN if H is not positive definite.
-    """
+    """Solve a QP by the LCP of its multipliers, see `lcp_from_qp`: x = H^-1 (A'y - f), the results of `mixed_lcp`, and
+    whether an ill-conditioned H has lost digits; iterations = -1 and x is NaN if H is not positive definite."""
     n, m = f.size, b.size
     x = np.empty(n)
     U, scales = H.copy(), np.empty(n)  # H = U'U, and 1 / diagonal of U
@@ -247,11 +240,9 @@ def newton_step(
     c: Array, G: Array, c_x: Array, c_y: Array, G_x: Array, G_y: Array, x: Array, y: Array,
     free: Mask, pairs: Mask, G_scale: Array, y_scale: Array, active: Mask, max_iterations: int,
 ) -> tuple[Array, Array, Mask, bool]:  # fmt: skip
-    """Solve c + c_x dx + c_y dy = 0 and 0 <= G + G_x dx + G_y dy ⟂ y + dy >= 0; exact if both are linear.
-
-    Free unknowns x are as many as equations; y of pairs other than `pairs` is zero, and `active` are the pairs expected
-    to be closed. Returned are the new x, y and closed pairs, and whether c_x is square and regular.
-    """
+    """Solve c + c_x dx + c_y dy = 0 and 0 <= G + G_x dx + G_y dy ⟂ y + dy >= 0, with as many free x as equations, and y
+    zero of pairs other than `pairs`: new x, y and closed pairs, begun with `active`, and whether c_x is square and
+    regular."""
     moving, binding = np.flatnonzero(free), np.flatnonzero(pairs)
     n, m = moving.size, binding.size
     new_x, new_y, new_active = x.copy(), np.zeros(y.size), np.zeros(y.size, np.bool_)

@@ -77,10 +77,8 @@ def residual(A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array) 
 def sweep(
     A: Array, b: Array, mu: Array, d: int, e: int, z: Array, limit: int, every: int, tolerance: float
 ) -> tuple[int, float]:
-    """Symmetric nonlinear Gauss-Seidel sweeps: solve each contact exactly for the impulses of all others; z in place.
-
-    Returns the number of sweeps and the residual, which is evaluated after every `every` sweeps.
-    """
+    """Symmetric nonlinear Gauss-Seidel sweeps, each contact solved exactly for the impulses of all others; z in place.
+    Number of sweeps, and the residual, evaluated after every `every` sweeps."""
     m = b.size
     P, q, u = np.zeros(d), np.zeros(d), np.zeros(m)
     contacts = mu.size
@@ -153,10 +151,8 @@ def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: A
 def _fischer_burmeister(
     A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, correction: float
 ) -> None:
-    """F = x + y - (x^2 + y^2)^(1/2) in the Jordan algebra of the cone, and its Jacobian.
-
-    x = (mu P_N, P_T) and y = (u_N + correction mu |u_T|, mu u_T); P_N and u_N alone where mu = 0.
-    """
+    """F = x + y - (x^2 + y^2)^(1/2) in the Jordan algebra of the cone, and its Jacobian, with x = (mu P_N, P_T) and y =
+    (u_N + correction mu |u_T|, mu u_T); P_N and u_N alone where mu = 0."""
     x, y, v, w = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     X, Y, inverse = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     F[:e], J[:e] = u[:e], A[:e]
@@ -289,13 +285,10 @@ def _descend(
 def newton(
     kind: int, A: Array, b: Array, mu: Array, d: int, e: int, start: Array, limit: int, rounds: int, tolerance: float
 ) -> tuple[Array, int, float]:
-    """Semismooth Newton on the equations of `kind`: `ALART_CURNIER`, `FISCHER_BURMEISTER` or `CONE`.
-
-    A step is halved until its merit |F|^2 is below the largest of the last `MEMORY` ones; `PATIENCE` steps without
-    progress end an attempt. Up to `rounds` further attempts start from the best iterate after Gauss-Seidel sweeps,
-    `SWEEPS` at first and twice as many each time. Returned are the best iterate, the number of Newton steps, and its
-    residual; for `CONE` |F|, which is equivalent, since b is of order one.
-    """
+    """Semismooth Newton on the equations of `kind`. A step is halved until |F|^2 is below the largest of its last
+    `MEMORY` values; `PATIENCE` steps without progress end an attempt, of which up to `rounds` begin after Gauss-Seidel
+    sweeps, twice as many each time. Best iterate, number of Newton steps, residual; for `CONE` |F|, which is
+    equivalent, as b is of order one."""
     z, best = start.copy(), start.copy()
     iterations, error = _descend(kind, A, b, mu, d, e, best, limit, RIDGES[0], tolerance)
     for attempt in range(rounds):

@@ -4,14 +4,10 @@ Given the block A (d, d) of one contact, normal row first, and the relative velo
 find P with u = A P + q, 0 <= u_N _|_ P_N >= 0, |P_T| <= mu P_N and P_T opposite to u_T if u_T is not zero.
 
 In space u_N = 0 is eliminated: P_N = -(q_N + w . P_T) / a and u_T = S P_T + c with the Schur complement S (2, 2) in its
-principal axes. The contact sticks if the P_T with u_T = 0 lies in the disk. Otherwise u_T = -x P_T with x > 0 and
-|P_T| = mu P_N, found by at most `STEPS` Newton steps of Alart and Curnier from the last impulse, or, if these do not
-converge, by the secular equation |P_T(x)| = mu P_N(x), P_T(x) = -c / (S + x), whose left-hand side exceeds the
-right-hand side at x = 0 and is below it for large x, so that there is always a root.
-
-If several impulses satisfy the law (large friction and strong coupling of tangential and normal rows), the sticking one
-is returned if it exists, otherwise the slipping impulse to which Newton's method converges from the last one, otherwise
-the root to which the bracket of the secular equation converges.
+principal axes. The contact sticks if the P_T with u_T = 0 lies in the disk. Otherwise u_T = -x P_T with x > 0 and |P_T|
+= mu P_N, found by at most `STEPS` Newton steps of Alart and Curnier from the last impulse, or, if these do not
+converge, by the secular equation |P_T(x)| = mu P_N(x), P_T(x) = -c / (S + x), which has a root. If several impulses
+satisfy the law (large friction, strong coupling of tangential and normal rows), it is the first of these that is found.
 """
 
 import numpy as np
@@ -118,10 +114,8 @@ def _alart_curnier(
     a: float, q_N: float, S_1: float, S_2: float, c_1: float, c_2: float, w_1: float, w_2: float, mu: float,
     p_1: float, p_2: float,
 ) -> tuple[float, float, bool]:  # fmt: skip
-    """Newton's method on p = mu P_N y / |y|, y = p - (S p + c) / max(S); the last value: whether a root was found.
-
-    A root with |y| < |p| is rejected, since its friction would act in the direction of slip.
-    """
+    """Newton's method on p = mu P_N y / |y|, y = p - (S p + c) / max(S); at last whether a root was found. One with |y|
+    < |p| is rejected, since its friction would act in the direction of slip."""
     r = 1.0 / max(S_1, S_2)
     if p_1 == 0.0 and p_2 == 0.0:
         length = _length(c_1, c_2)
@@ -155,11 +149,8 @@ def _alart_curnier(
 def _secular(
     a: float, q_N: float, S_1: float, S_2: float, c_1: float, c_2: float, w_1: float, w_2: float, mu: float
 ) -> tuple[float, float]:
-    """P_T(x) at a root of |P_T(x)| = mu P_N(x), by Newton's method on 1 / |P_T| - 1 / (mu P_N) between two bounds.
-
-    This function is nearly linear in x, as in trust-region methods. Convergence is tested before the bounds, since a
-    converged iterate may lie on one of them by round-off.
-    """
+    """P_T(x) at a root of |P_T(x)| = mu P_N(x), by Newton's method on 1 / |P_T| - 1 / (mu P_N), nearly linear in x,
+    between two bounds. Convergence is tested first, since a converged iterate may lie on a bound by round-off."""
     low = 0.0
     high = _length(c_1, c_2) * (a + mu * _length(w_1, w_2)) / (mu * -q_N)
     x = 0.0

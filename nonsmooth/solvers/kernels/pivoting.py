@@ -63,11 +63,8 @@ def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.boo
     The tableau of w - A z - c z_0 = b with c = 1 on complementary rows. The impulses of equations enter the basis first
     and remain there; then z_0 enters in the row of the most negative entry, and complements follow until z_0 leaves or
     a ray is reached. The equations of the active rows are then solved again, since a tableau accumulates round-off.
-
-    Returned are the solution, or the last basic point if there is none, the rows whose z is in the basis, the number of
-    pivots, the end (`ENDED`, `RAY` or `LIMIT`), and the residual of an `LCP`.
-
-    References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), algorithm 4.4.5 and section 4.9.
+    Returned are the solution, or the last basic point, the rows whose z is in the basis, the number of pivots, the end
+    (`ENDED`, `RAY` or `LIMIT`), and the residual. Cottle, Pang, Stone (1992), algorithm 4.4.5 and section 4.9.
     """
     m = b.size
     z_0, right, T = 2 * m, 2 * m + 1, np.zeros((m, 2 * m + 2))
@@ -137,12 +134,9 @@ def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.boo
 def enumerate_modes(
     A: Array, b: Array, mu: Array, d: int, e: int, start: NDArray[np.int64], tolerance: float
 ) -> tuple[Array, int, float]:
-    """Enumerate the modes of all contacts, those nearest to `start` first, until the residual test is passed.
-
-    Modes of a contact are `OPEN`, `STICK` and, in the plane, `FORWARD` and `BACKWARD` for u_T > 0 and u_T < 0.
-
-    Returned are the point of least residual, the number of combinations tried, and its residual.
-    """
+    """Enumerate the modes of all contacts, those nearest to `start` first, until the residual test is passed: `OPEN`,
+    `STICK` and, in the plane, `FORWARD` and `BACKWARD`. The point of least residual, the number tried, and its
+    residual."""
     m, contacts, kinds = b.size, mu.size, 2 * d
     z, best, u = np.zeros(m), np.zeros(m), np.zeros(m)
     error = residual(A, b, mu, d, e, best, u)

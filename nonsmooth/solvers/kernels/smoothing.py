@@ -111,11 +111,9 @@ def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None
 def _correct(
     A: Array, b: Array, mu: Array, e: int, z: Array, s: float, memory: int, growth: float, limit: int
 ) -> tuple[int, bool]:
-    """Newton's method at one s, z in place; returns the number of steps and whether it converged.
-
-    A step is halved until |F|^2 is below the largest of its last `memory` values. If only a small fraction of a step is
-    accepted, the ridge is increased, which turns the step away from changes of redundant impulses without effect.
-    """
+    """Newton's method at one s, z in place; number of steps, and whether it converged. A step is halved until |F|^2 is
+    below the largest of its last `memory` values; short steps raise the ridge, against changes of redundant
+    impulses."""
     m = b.size
     u, F, trial, J = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m))
     X, Y = np.zeros((mu.size, 3, 3)), np.zeros((mu.size, 3, 3))
@@ -163,13 +161,9 @@ def follow(
     A: Array, b: Array, mu: Array, e: int, start: Array, s: float, memory: int, growth: float, limit: int,
     tolerance: float,
 ) -> tuple[Array, int, float]:  # fmt: skip
-    """Follow the path of a program in space from s until the residual test is passed, or s cannot be reduced further.
-
-    A has a unit diagonal; Newton's method starts from impulses `start` at the first s, in the unit of b. The largest of
-    the last `memory` values of |F|^2 bounds that of the next iterate; `growth` is the factor of the ridge when steps
-    become short; there are at most `limit` Newton steps. Returned are the best iterate, the number of Newton steps, and
-    its residual.
-    """
+    """Follow the path of a program in space, of unit diagonal, from `start` at s until the residual test is passed, or
+    s cannot be reduced further; `memory` and `growth` as in `_correct`, at most `limit` Newton steps. Best iterate,
+    steps, residual."""
     z, good, best, u = start.copy(), start.copy(), start.copy(), np.zeros(b.size)
     error = residual(A, b, mu, 3, e, z, u)
     factor, steps, failures = SLOWEST, 0, 0
