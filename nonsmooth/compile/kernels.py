@@ -163,8 +163,7 @@ OF_BODY = ("lasting", "begun", "going", "moved")
 
 
 def code_of_body(field):
-    """A function of a flexible body that runs code whose address is in a field: from `begun` with `going` for
-    `lasting`, to `moved`."""
+    """A function of a body that runs the code at the address in a field, from `begun` with `going` to `moved`."""
 
     def call(body):
         shape = body._shape
@@ -196,8 +195,7 @@ def code_of_body(field):
 
 
 def solved_outside(field):
-    """A function of a record that calls the function whose address is in one of its fields, with its own; 1 if it
-    solved."""
+    """A function of a record that calls the function at an address in a field; 1 if a program was solved."""
 
     def call(record):
         return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(getattr(record, field))(record._at)

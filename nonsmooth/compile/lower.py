@@ -9,8 +9,7 @@ RAISED = -(2**62)
 
 
 def lowered(symbol: str, function: Callable[..., Any], kinds: Sequence[Any]) -> str:
-    """LLVM code of a function whose arguments have the numba types `kinds`, and of its entry point, which gives an
-    integer."""
+    """LLVM code of a function of arguments of the types `kinds`, and of its entry point, which returns an integer."""
     import llvmlite.binding as llvm
     import numba
 

@@ -273,8 +273,7 @@ def _dialect(text: str, version: int) -> str:
 
 
 def read(path: Path) -> bytes | None:
-    """Contents of a file of `write`, if the hash at its beginning is correct and nobody else may write into the
-    folder."""
+    """Contents of a file of `write` if the hash at its beginning is right and nobody else may write into the folder."""
     if not _own(path.parent):
         return None
     try:

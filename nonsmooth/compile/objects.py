@@ -44,8 +44,7 @@ def interpreted() -> Iterator[None]:
 
 
 def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) -> Callable[..., int]:
-    """A kernel callable from Python with the address of a record of a shape and so many integers; it returns an
-    integer."""
+    """A kernel callable from Python with the address of a record of this shape and so many integers."""
     if _interpreted.get():
         return _text(module, name, schema, shape)
     return _compiled(module, name, schema, shape, integers)
@@ -80,8 +79,7 @@ def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) 
 
 
 def answer(name: str, status: int) -> int:
-    """The integer that a compiled function returned; RuntimeError if it raised, which compiled code tells by a number
-    only."""
+    """The integer that a compiled function returned; RuntimeError for the number by which it tells of an exception."""
     if status == RAISED:
         raise RuntimeError(f"the compiled function {name} raised an exception")
     return status

@@ -25,8 +25,7 @@ from nonsmooth.exceptions import NonsmoothError
 
 @dataclass(frozen=True)
 class Text:
-    """A text: its module, the schema of the record that its entry points take, their names, and numbers of further
-    integers."""
+    """A text: its module, the schema of the record that entry points take, and these with numbers of integers."""
 
     module: str
     schema: str = "System"
@@ -76,8 +75,7 @@ def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -
 
 
 def objects_of(shape: Shape, texts: Sequence[str], sources: str) -> dict[tuple[str, str], dict[str, bytes]]:
-    """Object code by name, for each text and target, of records of one shape; NonsmoothError if the sources are others
-    now."""
+    """Object code by name, for each text and target, of one shape; NonsmoothError if sources have changed."""
     if SOURCES_AT_START != sources:
         raise NonsmoothError("The sources of nonsmooth have changed while their machine code was made; make it again.")
     objects: dict[tuple[str, str], dict[str, bytes]] = {}

@@ -7,8 +7,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def order(pairs: Pairs, first: int) -> list[int]:
-    """Order of elimination of elements between bodies (a, b), 0 the ground: the `first` ones first, each by least
-    degree."""
+    """Order of elimination of elements between bodies (a, b), 0 the ground: the `first`, then the rest, by degree."""
     graph = neighbours(pairs)
     rank: dict[int, int] = {}
     for members in (range(first), range(first, len(pairs))):

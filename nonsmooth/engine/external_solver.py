@@ -79,8 +79,7 @@ def _one_contact(dimension: int) -> FrictionContact:
 
 
 def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
-    """Features that a solver lacks for programs of contacts in this dimension, `rough` with friction; None if
-    nothing."""
+    """Features that a solver lacks for the programs of contacts, `rough` with friction; None if it lacks nothing."""
     in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
     if in_space if dimension == 3 else in_plane:
         return None
@@ -146,8 +145,8 @@ class ExternalSolver:
             self.memory.of[name]["P"] = part.reshape(-1, self.d)
 
     def _rows(self) -> tuple[Array, Array, NDArray[np.intp], NDArray[np.bool_], int]:
-        """W and b of the rows of joints and contacts in the program, these rows among all, the contacts, and how many
-        of joints."""
+        """W and b of joints and of contacts in the program, these rows among all, the contacts, number of joints'
+        rows."""
         of, d, n = self.memory.of, self.d, self.joints
         joint, contact, coupling = of["Joint"], of["Contact"], of["Coupling"]
         ridge, on = float(of["System"]["ridge"][0]), contact["on"] == 1
@@ -184,8 +183,7 @@ class ExternalSolver:
         return (self._by_qps(program, np.zeros(sought.size)) if by_qps else self._answer(program))[places]
 
     def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, last: Array) -> Array:
-        """Impulses by Coulomb's law, in addition to normal ones `least`, whose friction they include; near the `last`
-        ones."""
+        """Impulses by Coulomb's law beyond normal ones `least`, whose friction they include, from the `last` ones."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
         if self.memory.of["System"]["phase_of_impact"][0] == CONVEX:
             return self._convex(program)
@@ -199,8 +197,7 @@ class ExternalSolver:
         return recover(self._by_qps(pushed, np.concatenate([last, np.zeros(pushed.b.size - last.size)])))
 
     def _by_qps(self, program: FrictionContact, last: Array) -> Array:
-        """Impulses by a solver of QPs; as a fallback, where they do not converge, by the chain of programs with
-        friction."""
+        """Impulses by a solver of QPs; as a fallback, where they do not converge, by the chain for friction."""
         found = contact_by_qps(program, last, self.chain.answer, CERTIFIED)
         if found is not None:
             return found

@@ -81,8 +81,7 @@ class Kinds:
         self._take(())
 
     def _take(self, names: Sequence[str], *, at_rest: bool = False) -> None:
-        """The bodies with these names, at least two, are those of the next kind; `at_rest`: the ground by its numbers,
-        whose products are not computed."""
+        """The next kind is between these bodies; `at_rest`: the ground by its numbers, without products."""
         self._frames = [self._frame(name, i, at_rest and name in self._grounds) for i, name in enumerate(names)]
         self._frames += [self._rigid_frame(i) for i in range(len(names), 2)]
 
@@ -138,8 +137,7 @@ class Kinds:
         return found
 
     def joint(self, element: Joint) -> Kind:
-        """Per row g, its directions and explicit rate; with flexible bodies also the wrench of an impulse on its second
-        body."""
+        """Per row g, its directions and explicit rate; with flexible bodies also the wrench of its impulse."""
         self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:

@@ -66,8 +66,8 @@ class _Group:
 
 
 class Layout:
-    """The records of a mechanism, common to all its runs, for any parameters; `rough`: contacts have tangential rows,
-    `accelerations`: joints are evaluated for them too."""
+    """The records of a mechanism for any parameters; `rough`: with tangential rows, `accelerations`: of joints as
+    well."""
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False, options: int = 0) -> None:
         # not the system, which keeps its layouts: see tests/test_reference_cycles.py

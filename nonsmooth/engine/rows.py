@@ -78,8 +78,7 @@ def cut(table: Tables, first: int, last: int) -> Tables:
 
 
 def at_rows(table: Tables, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
-    """One of the tables `AT_JUMPS` at any rows (k, width); where nothing jumps, velocities are those after, impulses
-    zero."""
+    """One of the tables `AT_JUMPS` at any rows (k, width); without a jump v is that after it, impulses are zero."""
     at = np.searchsorted(table["row"], rows)
     known = np.append(table["row"], -1)[at] == rows
     found = np.array(table["v"][rows]) if name == "v_left" else np.zeros((len(rows), *table[name].shape[1:]))

@@ -36,8 +36,7 @@ ROOM, FEWEST, MOST = 2**21, 16, 2**14
 
 @dataclass(frozen=True, eq=False)
 class StepBatch:
-    """So many accepted steps, their rows as a `Recorder` keeps them, and the state after them; not `whole` where the
-    next step was not certified."""
+    """Accepted steps, their rows as a `Recorder` keeps them, the state after them; `whole` if the next did not fail."""
 
     count: int
     rows: Mapping[str, NDArray[Any]]
@@ -101,8 +100,7 @@ class Run:
         raise NotImplementedError
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
-        """A step that is not certified as it is; None if in no way, as where schemes shorten their steps and ask other
-        solvers."""
+        """A step that is not certified as it is; None if in no way, or where schemes shorten their steps themselves."""
         return None
 
     def failure(self, state: State) -> str:
@@ -217,8 +215,7 @@ class Run:
         return {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
 
     def restore(self, saved: Mapping[str, Any], state: State, origin: float) -> None:
-        """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it is none of such
-        steps."""
+        """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it is another's."""
         self._begin_at(state, origin)
         records = InternalStates(self._varying.fields, np.asarray(saved["records"], dtype=float))
         self._varying.put(self.memory, records)

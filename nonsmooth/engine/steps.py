@@ -111,8 +111,7 @@ class CompiledSteps(Run):
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
     def use(self, chain: Chain) -> None:
-        """Take the solvers of a run: for all its programs if its solver was requested, else for steps without a
-        solution."""
+        """Take the solvers of a run: for all its programs if one was requested, else for steps without a solution."""
         self.chain = chain
         if self._requested:
             self._whole["solver"], self._whole["least_rest_contacts"] = self._external_solver.address, NEVER
@@ -151,8 +150,7 @@ class CompiledSteps(Run):
         whole["certified"] = _certified(self.system, self.scheme, values)
 
     def start(self, state: State) -> State | None:
-        """The start of a run with the data of its first step, after an impact of closed contacts that approach
-        there."""
+        """The start of a run with the data of its first step, after an impact of contacts that approach there."""
         if self.scheme.locates and "Contact.closed" in state.memory:
             return state  # of a run that goes on
         origin = origin_of(state)
@@ -287,8 +285,7 @@ class CompiledSteps(Run):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often what was done: programs, iterations, steps at half their length, in parts, or with the chain of
-        solvers."""
+        """Numbers of programs, iterations, and steps at half their length, in parts, or with the chain of solvers."""
         names = {"solves": "solves", "iterations": "rounds"} | {name: name for name in REPEATED}
         if self._error:
             names["rejected"] = "rejected"

@@ -42,8 +42,7 @@ class Places:
         self._shape, self._record = memory.shape, record
 
     def of(self, tables: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """Words (n, 2) of these tables, of contiguous columns, and their values: address of the first row, bytes
-        between rows."""
+        """Words (n, 2) of these tables, of contiguous columns, and their values: address of the first row, stride."""
         words, which, further = _words(self._shape, self._record, tuple(tables))
         found = [(one.__array_interface__["data"][0], one.strides[0]) for one in tables.values()]
         places = np.array(found, dtype=np.int64)[which]

@@ -353,8 +353,7 @@ class ConicSession(SolverSession):
         return scaled.solution(polished_contact(scaled, z), iterations, self._settings, word)
 
     def _on_cones(self, scaled: NormalisedContact, b: Array) -> tuple[Array, str, int]:
-        """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which would take longer than the
-        solution."""
+        """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which takes longer than the solution."""
         import scipy.sparse
 
         m, e, d = b.size, scaled.e, scaled.d

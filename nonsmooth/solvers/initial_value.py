@@ -1,5 +1,4 @@
-"""Integrators of initial-value problems, one piece of the solution after the other: SciPy's, and CVODES through
-CasADi."""
+"""Integrators of initial-value problems, one piece of the solution after the other: SciPy's, and CVODES of CasADi."""
 
 import copy
 import math
@@ -219,8 +218,7 @@ def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
 
 
 class _Values(ca.Callback):
-    """A function of CasADi known by its values. What is raised cannot pass through CVODES: it is kept, the values are
-    NaN."""
+    """A function of CasADi by its values; what is raised cannot pass CVODES: it is kept, and the values are NaN."""
 
     def __init__(self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity],
                  outputs: list[ca.Sparsity], derivative: Any = None) -> None:  # fmt: skip

@@ -31,8 +31,7 @@ INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A smooth replacement of a pair 0 <= a _|_ b >= 0, with the scaled gap a, the scaled multiplier b, a parameter
-    s."""
+    """A smooth replacement of a pair 0 <= a _|_ b >= 0 of scaled gap a and multiplier b, by a parameter s."""
 
     #: (a, b, s) -> expression of the pair's constraint row, None for none
     row: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None
@@ -134,8 +133,7 @@ class IpoptMPCC(Algorithm):
 
 
 class IpoptSession(SolverSession):
-    """`IpoptMPCC` session: the built programs, one per structure. IPOPT itself would return at Ctrl-C as if it had
-    finished."""
+    """`IpoptMPCC` session: one built program per structure. After Ctrl-C IPOPT would return as if it had finished."""
 
     def __init__(self, settings: IpoptMPCC) -> None:
         super().__init__(settings)

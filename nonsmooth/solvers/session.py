@@ -44,8 +44,7 @@ class SolverSession:
         self._kernel = TimedKernel(kernel, self._name)
 
     def solve(self, program: Any, guess: Solution | None = None) -> Solution:
-        """Solve as well as possible; the status says why a program could not be solved, InputError is for one of
-        another kind."""
+        """Solve as well as possible, the status says why it could not; InputError for a program of another kind."""
         known = isinstance(program, self._settings.programs)
         if not (known and Algorithm.fits(self._settings, program)):
             plane = " in the plane" if known and program.dimension == 2 else ""
@@ -79,8 +78,7 @@ class NormalisedQP:
         return upper
 
     def solution(self, u: Array, multipliers: Array, *words: Any, signed: bool = True) -> Solution:
-        """The solution of the QP with status, iterations and solver; `signed`: without wrong signs of multipliers by
-        round-off."""
+        """The solution of the QP, with status, iterations and solver; `signed`: without the signs of round-off."""
         y = self.size * multipliers / self.lengths
         if signed:
             y[self.equalities :] = np.maximum(y[self.equalities :], 0.0)
@@ -149,8 +147,7 @@ class NormalisedContact:
         return z
 
     def solution(self, z: Array, iterations: int, solver: Any, complaint: str) -> Solution:
-        """A solution from normalised impulses, "solved" only if its residual is within the tolerance of the solver's
-        settings."""
+        """A solution from normalised impulses, "solved" only if its residual is within the solver's tolerance."""
         P = self.contact_rows(self.within_cones(z))
         with np.errstate(all="ignore"):
             u = self.A @ z + self.b

@@ -222,8 +222,7 @@ def shortest(system):
 
 @kernel
 def advance(system, length):
-    """Velocities, impulses, work and impulse of compression at the break point, and the error of Coulomb's law; how
-    many contacts are still expanding."""
+    """State, work and impulse of compression at the break point, error of Coulomb's law; how many still expand."""
     left, end = 0, length * (1.0 + ALIKE)
     for joint in system.joints:
         joint.answer += length * joint.P
@@ -263,8 +262,7 @@ def advance(system, length):
 
 @piece
 def check_round(system):
-    """Residual of a round from its break points: velocities, to the round-off of their terms, Coulomb's law,
-    restitution, and energy."""
+    """Residual of a round from its break points: velocities to their round-off, Coulomb's law, restitution, energy."""
     speed, size, energy, worst = 0.0, TINY, 0.0, 0.0
     for one in system.impacts:
         contact = one.contact

@@ -185,8 +185,7 @@ class Mechanism:
         return self.numeric.reaction(t, q, self.p, self.least(t, q, P_g))[0]
 
     def least(self, t: float, q: Array, P_g: Array) -> Array:
-        """Forces (or impulses) of joints' rows equivalent to P_g with the least sum of squares; of rates, the nearest
-        possible."""
+        """Equivalent forces (or impulses) of joints' rows of the least sum of squares; of rates, the nearest."""
         if not self.redundant:
             return P_g
         rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]

@@ -21,8 +21,7 @@ def respond_to_jump(system):
 
 @piece
 def close_joints(system):
-    """Add the effect of joints to the changes `jump`, by their factored matrix: rates become minus `velocity_offset`; P
-    are their impulses or forces."""
+    """Add the effect of joints, factored before, to `jump`: rates become minus `velocity_offset`; P are impulses."""
     system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
     if not len(system.joints):
         return
@@ -45,8 +44,7 @@ def bias(system):
 
 @kernel
 def reaction_of(reaction):
-    """Force and torque, or impulses, on the second body from those of the rows, y; with flexible bodies from wrenches
-    of unit forces, which act at nodes as well."""
+    """Force and torque, or impulses, on the second body from those of the rows, y; in flexible bodies by wrenches."""
     if is_flexible(reaction):
         wrench = 0.0 * reaction.joints[0].wrench[0]
         for joint in reaction.joints:

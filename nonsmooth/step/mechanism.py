@@ -167,8 +167,7 @@ def restore_directions(bond, a, b):
 
 @kernel
 def leave_out(system):
-    """Find `left`, the velocity at the end without the impulses `total` on bodies and the response of joints,
-    `answer`."""
+    """Find `left`, the velocity at the end without the impulses `total` on bodies and what joints answer to them."""
     for body in system.bodies:
         body.jump = weighed(body.total, inverse_mass(body))
         body.left = body.v_next - body.jump
@@ -281,8 +280,7 @@ def mode_of(contact):
 
 @kernel
 def law_residual(system, contact, rates, least=0.0):
-    """Natural map of Signorini's and Coulomb's laws for the rates at the end of the step, as a share of its terms, with
-    a normal impulse of at least `least`."""
+    """Natural map of the contact laws for rates at the end of the step over its terms, with P_N at least `least`."""
     P, W = contact.P, contact.W
     N, rate = normal_axis(P), rates + contact.velocity_offset
     own = W[0][0] * P[0]
@@ -303,8 +301,7 @@ def complementarity_error(gap, scale, impulse, impulse_scale):
 
 @kernel
 def leaves_rest(system):
-    """Whether bodies at rest start to move although redundant frictional contacts might sustain rest: if Coulomb's law
-    allows it, which is decided outside."""
+    """Whether bodies at rest start to move, as Coulomb's law may admit although redundant contacts sustain rest."""
     closed, before, after, kick = 0, 0.0, 0.0, 0.0
     if system.least_rest_contacts > len(system.contacts):
         return False

@@ -22,8 +22,7 @@ def measure(system):
 
 
 def observe(system, count):
-    """So many rows after their impacts, of given times, positions and velocities, and quantities before the jumps at
-    some."""
+    """Evaluate rows at given times and states after impacts, and quantities before the jumps at some of them."""
     rows, views, jump = system.rows, system.views, 0
     for k in range(count):
         potential, closure = 0.0, 0.0

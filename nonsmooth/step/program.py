@@ -74,8 +74,7 @@ def assemble_contact(contact, free, share):
 
 @kernel
 def set_free(contact, free, share):
-    """Its velocities without impulses; with the proximal term, a fraction of the diagonal, impulses near the present
-    ones are preferred."""
+    """Its velocities without impulses, near the present ones with the proximal term, a fraction of the diagonal."""
     contact.free = contact.b0 = free
     if share > 0.0:
         ridge = share * contact.W[0][0]
@@ -109,8 +108,7 @@ def linearise_friction(contact, within, least):
 
 @kernel
 def linearise_contact(contact, within):
-    """Newton's row of a contact for the change of its impulses, with the effect `within` on its rates; the residual of
-    its laws as a velocity."""
+    """Newton's row of a contact for the change of its impulses, of effect `within`; the residual as a velocity."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
@@ -423,8 +421,7 @@ def phase(system):
 
 @kernel
 def update_contacts(system):
-    """Update the impulses of contacts by the linearised program; whether they satisfy the laws already: all closed
-    contacts remain closed, and none has friction."""
+    """Update impulses by the linearised program; whether laws hold: closed contacts remain so, none has friction."""
     contacts, stays = system.contacts, True
     for contact in contacts:
         if contact.on:

@@ -38,8 +38,7 @@ close_outside = solved_outside("close")
 
 @kernel
 def keeps_factors(system):
-    """Whether passes keep the matrix of the first one: not with redundant rows, nor flexible bodies, of two matrices
-    per pass."""
+    """Whether passes keep the matrix of the first one: rows are not redundant, and bodies are rigid."""
     return not is_flexible(system) and not system.midpoint and system.ridge == 0.0
 
 
@@ -113,8 +112,7 @@ def close(system):
 
 @piece
 def correct_impulses(system):
-    """Correct the impulses at both ends for the change of the impulses of contacts, body.jump, which would leave a
-    violation."""
+    """Correct the impulses at both ends for the change by contacts, body.jump, which would violate joints."""
     for joint in system.joints:
         a, b = joint.a, joint.b
         moved_a, moved_b = weighed(a.body.jump, inverse_mass(a.body)), weighed(b.body.jump, inverse_mass(b.body))

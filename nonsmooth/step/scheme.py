@@ -52,8 +52,7 @@ class Stepper(Protocol):
 
     @property
     def default_solver(self) -> str | None:
-        """Class name of the solver of its programs, if none is given, for manifest and citations; None if `counts`
-        tells."""
+        """Class name of the solver of its programs if none is given; None if there are several, see `counts`."""
         ...
 
     @property

@@ -28,8 +28,7 @@ def check_newton(system: System, stepper: str) -> None:
 
 
 def check_impact_laws(system: System, values: Array, stepper: str) -> None:
-    """Raise InputError unless contacts have one impact law, known in this dimension, Newton's alone tangential
-    restitution."""
+    """Raise InputError unless contacts have one law known in this dimension, Newton's with tangential restitution."""
     laws = system.impact_laws
     impact, tangential = laws[0] if laws else "newton", system.elementwise.contact_law(values)[2]
     if impact in INCREMENTAL and system.dimension == 3:

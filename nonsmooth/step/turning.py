@@ -113,8 +113,7 @@ def next_trial(system, k):
 
 
 def turning_of(solve):
-    """A function (system) that finds `turning` of a pass; whether its programs, by `solve`, which finds v_next, were
-    solved."""
+    """A function (system) that finds `turning` of a pass, whose programs `solve` solves for v_next; whether all are."""
 
     @piece
     def find_turning(system):
@@ -140,8 +139,7 @@ def turning_of(solve):
 
 
 def attempt_with(attempt):
-    """A function (system) that takes the step by Newton's method where the system turns, else by `attempt`; if
-    certified."""
+    """A function (system) that takes the step by Newton's method, as `attempt` does; whether it is certified."""
 
     @piece
     def attempt_with_turning(system):

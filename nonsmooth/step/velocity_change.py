@@ -99,8 +99,7 @@ def expand(system):
 
 @piece
 def expand_within(system):
-    """The expansion of contacts that closed within the step, whose compression is the whole step; whether it was
-    found."""
+    """The expansion of contacts that closed within the step, which was their compression; whether it is found."""
     returned = 0.0
     for contact in system.contacts:
         contact.least *= contact.first[0] + contact.second[0]

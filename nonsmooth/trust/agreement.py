@@ -124,8 +124,7 @@ def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Arra
 
 
 def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Jump | None:
-    """The first jump of the finer run, or the contact of its largest mean force if a longer step has the same
-    impulse."""
+    """The first jump of the finer run, or the contact of its largest force if a longer step has the same impulse."""
     if fine.jumps.size:
         return Jump.first(fine.jumps)
     if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
@@ -168,8 +167,7 @@ class Agreement:
         self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, signs: tuple[str, ...], *,
         sensitive: bool,
     ) -> Verdict:  # fmt: skip
-        """The verdict on the run that has these signs of error; `sensitive`: the steps are so fine that only sensitive
-        motions still separate."""
+        """The verdict on the run with these signs of error; `sensitive`: only sensitive motions still separate."""
         size = found.position, found.force
         impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
         if found.within(self.accuracy) and not signs and impulsive is not None:

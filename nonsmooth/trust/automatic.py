@@ -269,8 +269,7 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
 def _with_second_method(
     run: Run, stepper: Any, compare: Agreement, result: Trajectory, fine: Trajectory, verdict: Verdict
 ) -> tuple[Trajectory, Verdict]:
-    """The result of a stepper and its verdict after a second method: where friction is redundant it may converge to
-    another motion than that of the finest run."""
+    """The result and its verdict after a second method, which may find another motion where friction is redundant."""
     system, length = compare.system, float(fine.t[-1] - fine.t[0])
     if system.compliant or system.nc < 2 or not np.any(system.numeric.contact_law(compare.values)[1] > 0.0):
         return result, verdict  # forces are not ambiguous without several contacts with friction

@@ -221,8 +221,7 @@ def _first(context, builder, sig, args):
 
 
 def _modes(context, builder, sig, args):
-    """Memory for the modes of a value of a table of motions, number of modes of the flexible body, and address of the
-    first in the row; None for other tables."""
+    """In a table of motions: memory for modes of a value, their number, address of the first; None in other tables."""
     table, (row, of) = sig.args[0], (args[1], sig.args[1])
     if not (isinstance(table.kind, VelocityTable) and table.shape.modes):
         return None

@@ -35,8 +35,7 @@ class Content:
 
 
 class Memory:
-    """One block of memory, `raw`, with all records of a content: views `of` them, and offsets `start` [bytes], by
-    schema."""
+    """One block of memory, `raw`, with all records of a content: views `of` them, their `start` [bytes], by schema."""
 
     def __init__(self, content: Content, shape: Shape) -> None:
         self.shape = shape

@@ -113,8 +113,7 @@ def _both_sums(builder, one, other):
 
 
 def sums_of(builder, kind, parts, others=()):
-    """The sum of the lanes of each part, plus that of an other if there is one: additions as by `sum_of`, two parts at
-    once."""
+    """Sums of the lanes of each part, plus that of an other if there is one: as by `sum_of`, for two parts at once."""
     if kind.lanes == 1:
         return [builder.fadd(*pair) for pair in zip(parts, others, strict=True)] if others else list(parts)
     found, paired = [], len(parts) - len(parts) % 2

@@ -69,8 +69,7 @@ class Vector(Field):
 
 
 class Motion(Field):
-    """A velocity, displacement or force of a body: (x, y, angle, 0), or (linear, 0, angular, 0) in space; then of its
-    modes."""
+    """A velocity, displacement or force of a body: (x, y, angle, 0) or (linear, 0, angular, 0); then of modes."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,)
@@ -84,8 +83,7 @@ class Placement(Field):
 
 
 class Masses(Field):
-    """(m, m, I, 0) in the plane; (m, m, m, 0) and columns of the inertia matrix in space; then modes by fours; or
-    inverses."""
+    """(m, m, I, 0), in space (m, m, m, 0) and columns of the inertia matrix; then modes by fours; or their inverses."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,) if shape.dimension == 2 else (4 + shape.modes // 4, 4)
@@ -151,8 +149,7 @@ class Inside(Field):
 
 @dataclass(frozen=True)
 class Many(Field):
-    """A reference to contiguous records, none in shapes of fewer rows than `least`: the offset of the first, and how
-    many."""
+    """A reference to contiguous records, none in shapes of fewer rows than `least`: offset of the first, and number."""
 
     to: str = ""
     constant: bool = True

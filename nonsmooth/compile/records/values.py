@@ -86,8 +86,7 @@ def _(J, M, K, N):
 
 
 def weighed(J, masses):
-    """J M of the rows of J, with M as (m, m, I, 0), or (m, m, m, 0) and a matrix in space; then the diagonal of the
-    modes."""
+    """J M of the rows of J, with M as (m, m, I, 0), or (m, m, m, 0) and a matrix in space; then the modes' diagonal."""
     if masses.ndim == 1:
         return J * masses
     rows = np.atleast_2d(J)

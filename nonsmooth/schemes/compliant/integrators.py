@@ -63,8 +63,7 @@ def start_step(run):
 
 @piece
 def error_of_step(run, h):
-    """The stages of a step, its end last; root mean square of its errors over their tolerances. Rates do not depend on
-    integrals, which are needed at the end only."""
+    """Stages of a step, its end last; root mean square of its errors, but of integrals, over their tolerances."""
     for k in range(1, END):
         runge_kutta.try_stage(run.steering, EIGHT, k, h)
         rates_at(run, run.t_start + C[EIGHT, k] * h, k)
@@ -191,8 +190,7 @@ def next_step(run):
 
 @kernel
 def go_to(run, blocks, t, what):
-    """Blocks at a time within the step; of an integrator outside, which may fail, all of them, by the request
-    approximately."""
+    """Blocks at a time within the step; if so requested, approximately by an integrator outside, which may fail."""
     if run.outside:
         ask(run, what, t)
     elif t == run.t:

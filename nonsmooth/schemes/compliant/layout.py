@@ -72,8 +72,7 @@ class CompliantKinds(Kinds):
         return self._cached("turning", self.functions.surface(element), 2, outputs)
 
     def law(self, element: Contact) -> Kind:
-        """Forces, elastic part of the normal one, and rates of bristles of one gap; z_a is the record of the
-        overlap."""
+        """Forces, elastic part of the normal one, rates of bristles of one gap; z_a is the record of the overlap."""
         self._take(())
         of, coefficients = self.functions.compliance(element), self.functions.coefficients(element)
         key = "law", id(of)
@@ -105,8 +104,7 @@ class CompliantKinds(Kinds):
 
 
 class CompliantLayout(Layout):
-    """The records of a mechanism with compliant contact; InputError if a law has more bristles than there is room
-    for."""
+    """The records of a mechanism with compliant contact; InputError if a law has too many bristles."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system, rough=True, accelerations=True)

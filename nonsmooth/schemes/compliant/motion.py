@@ -43,8 +43,7 @@ from nonsmooth.step.runge_kutta import note_slopes, place_bodies
 
 @kernel
 def evaluate_law(overlap):
-    """Force and rates of bristles by the law of a contact that touches; bristles turn with the mean spin about the
-    normal."""
+    """Force and rates of bristles of a contact that touches; bristles turn with the mean spin about the normal."""
     overlap.bristle_rate = zeros_like(overlap.bristle_rate)  # of which the law writes those that it has
     evaluate(overlap.law)
     if overlap.bristles_count > 0:

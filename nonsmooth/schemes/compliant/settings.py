@@ -41,11 +41,6 @@ class CompliantDae:
     fallback : bool
         Not used: an integrator that was requested has no fallback.
 
-    Raises
-    ------
-    InputError
-        For an invalid number of samples, or negative feedback.
-
     Notes
     -----
     The approach velocity is stored at the beginning of contact; contacts with initial penetration use their initial gap

@@ -184,8 +184,7 @@ class CompliantSteps(Run):
         return found
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
-        """Where Radau fails in a stiff phase, a row without it, as are the next ones; None where an integrator takes
-        all steps."""
+        """Where Radau fails in a stiff phase, a row without it, as are the next; None if an integrator takes all."""
         self._raise()
         run = self._integration
         if not run["outside"][0] or run["always"][0]:
@@ -301,8 +300,7 @@ class CompliantForces:
         self._of_wrench = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
 
     def at(self, t: float, q: Array, v: Array, touching: Array, approach: Array, bristles: Array) -> ForcesAt:
-        """At a state with `touching` contacts (nc,), 1 or 0, velocities of `approach` (nc,) [m/s] and `bristles`
-        (nz,)."""
+        """At a state with velocities of `approach` (nc,) [m/s] of `touching` contacts (nc,), and `bristles` (nz,)."""
         layout, memory, overlaps = self.layout, self.memory, self._overlaps
         for first, places, values in ((0, layout.q_places, q), (1, layout.v_places, v)):
             motions = np.zeros((len(layout.bodies), layout.shape.width))

@@ -51,8 +51,7 @@ def evaluate_gaps(run, t, what):
 
 @piece
 def first_change(run, t0, t1):
-    """When contact first begins or ends between two evaluations, and which (-1: none): by the cubic through a gap and
-    its rates at both, then by Newton's method, kept between them."""
+    """When contact first begins or ends between two evaluations, and which gap or -1: by cubics and Newton's method."""
     dt, soonest, which = t1 - t0, math.inf, -1
     for k in range(len(run.overlaps)):
         overlap, contact = run.overlaps[k], run.overlaps[k].contact
@@ -344,8 +343,7 @@ def rates(run):
 
 
 def begin(run):
-    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse, of the
-    motion and of the applied forces in the longest step."""
+    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse."""
     system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
     see(system, run.row_t)
     for body in system.bodies:

@@ -99,8 +99,7 @@ def solve_response(run):
 
 @piece
 def close_joints(system):
-    """Velocities by impulses of contacts found outside, and those of joints alone: what contacts contradict stays with
-    them."""
+    """Velocities by impulses of contacts found outside, then by joints alone, which contacts may contradict."""
     for body in system.bodies:
         body.v_next = body.left
     for contact in system.contacts:
@@ -179,8 +178,7 @@ def follow_drivers(run):
 
 @piece
 def strike(run):
-    """The impact of the contacts that are `has_impact`, from `v_next`, added to `impact`, `kicks`, `work_impact`;
-    whether it is solved."""
+    """The impact of contacts that are `has_impact`, from `v_next`, added to what was before; whether it is solved."""
     system = run.system
     for touch in run.touches:
         contact = touch.contact
@@ -244,7 +242,7 @@ def approaches(run, contact):
 @piece
 def strike_in_sequence(run):
     """Impacts at one instant one after the other, the fastest first; whether they are solved. They continue a sequence
-    that can no longer be resolved in time, until no contact approaches or, after it has decayed, by a plastic impact of
+    that can no longer be resolved in time, until no contact approaches or, after it has decayed, a plastic impact of
     all with an impact or an approach. Contacts that neither approach nor open take part in each of them."""
     first = 0.0
     for touch in run.touches:
@@ -284,8 +282,7 @@ def strike_in_sequence(run):
 
 @piece
 def solve_impact(run, before):
-    """The impact of the contacts that are `hit`, from an instant, in `reached`, `impact`, `kicks`, `work_impact`;
-    whether it is solved."""
+    """The impact of contacts that are `hit`, from an instant, with the velocity `reached`; whether it is solved."""
     system = run.system
     phase_motion.place_at(run, before)
     evaluate_all(system.surfaces)
@@ -344,8 +341,7 @@ def begin_slip(run, touch):
 
 @piece
 def find_forces(run):
-    """Forces P on joints and candidates at the present positions and u, and accelerations with them, `v_next`; whether
-    solved."""
+    """Forces P on joints and candidates at the present state, and accelerations `v_next`; whether it is solved."""
     system, solved = run.system, False
     phase_motion.evaluate_free(run, True)
     run.evaluations += 1
@@ -419,8 +415,7 @@ def choose_modes(run, with_idle):
 
 @piece
 def find_phase(run, before):
-    """Modes of the candidates at an instant, with the velocity `reached`, and the motion from there, in `after`; if
-    found."""
+    """Modes of the candidates with the velocity `reached`, and the motion `after`; whether they are found."""
     system = run.system
     phase_motion.place_at(run, before)
     some, run.shared = False, UNIQUE
@@ -461,8 +456,7 @@ def is_admissible(run):
 
 @piece
 def share_forces(run):
-    """Which forces act where they are not unique: the least ones, if these are tensile or leave a friction cone the
-    least admissible ones; whether they are found."""
+    """Which forces act where they are not unique: the least ones, or the least admissible; whether they are found."""
     phase_motion.count_closed(run)
     if run.closed == 0:
         return True
@@ -514,8 +508,7 @@ def independent(run):
 
 @kernel
 def add_low(run, height):
-    """Contacts without restitution that impacts of others open, and that close again from no height, stay closed; if
-    any."""
+    """Whether contacts without restitution that others open close again from no height: they stay closed."""
     some = False
     for k in range(len(run.touches)):
         touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
@@ -556,8 +549,7 @@ def change_phase(run, before):
 
 @piece
 def change_by_impact(run, before):
-    """The impact of approaching contacts, or of drivers whose velocities jump, and the phase after it; whether both are
-    found."""
+    """The impact of approaching contacts, or where drivers jump, and the phase after it; whether both are found."""
     for k in range(len(run.touches)):
         touch, of = run.touches[k], before.contacts[k]
         touch.before, touch.known = touch.mode, 0

@@ -163,8 +163,7 @@ def quintic(x, c0, c1, c2, c3, c4, c5):
 
 @piece
 def closing_of(run, k):
-    """When within the step gap k first becomes negative, else infinite; one that has just opened, at once, if it is
-    negative there."""
+    """When within the step gap k first becomes negative, at once if it leaves zero so; infinite if it does not."""
     touch, dt = run.touches[k], run.dt
     start, end = run.stages[0].contacts[k], run.end.contacts[k]
     level = touch.closed_gap

@@ -144,8 +144,7 @@ def factor_phase(run, what):
 
 @piece
 def respond_in_phase(run):
-    """Add to `jump` the effect of joints and closed contacts, so that rates become minus `velocity_offset`; add it to P
-    too."""
+    """Add the effect of joints and closed contacts to `jump` and P: their rates become minus `velocity_offset`."""
     system = run.system
     joints, contacts = system.joints, system.contacts
     for joint in joints:
@@ -405,8 +404,7 @@ def copy(one, other):
 
 @piece
 def closure_of(run, dt):
-    """Rates of joints, closed gaps and sticking slips, relative to the sums of their terms and velocity changes of the
-    step."""
+    """Rates of joints, closed gaps and sticking slips relative to the sums of their terms."""
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
         moving += squared_length(body.u, body.mass)

@@ -85,7 +85,6 @@ class EventPrograms:
 
     @functools.cached_property
     def mechanism(self) -> Mechanism:
-        assert self.control.dt_max is not None
         return Mechanism(self.system, self.values, self.control.dt_max)
 
     @functools.cached_property
@@ -106,8 +105,7 @@ class EventPrograms:
         self._external_solver.solve()
 
     def clear(self) -> None:
-        """Remove overlaps of other contacts, which result from closing one in the window: the nearest positions, by
-        masses."""
+        """Remove overlaps of other contacts, which result from closing one: the nearest positions by masses."""
         m, mode, q = self.mechanism, self._modes(), self._motion("at")
         g_N, W_N, _, W_g, _ = m.at(self._seen(), q)
         g = m.numeric.g(self._seen(), q, m.p)[0]
@@ -122,8 +120,7 @@ class EventPrograms:
     # --------------------------------------------------------------------------------------- forces that are not unique
 
     def balance(self) -> None:
-        """Forces of the phase that differ least from the reference, or the least impulses of a projection; their effect
-        on `jump`."""
+        """Forces of the phase nearest to the reference, or least impulses of a projection; their effect on `jump`."""
         level, jump = int(self._run["level"][0]), self._motion("jump")
         phase = self._rows(level)
         K = phase.D.T @ self._inverse_mass @ phase.F
@@ -201,8 +198,7 @@ class EventPrograms:
         return _Rows(rows, W[:, rows], W @ mixed, mixed)
 
     def _units(self, K: Array) -> tuple[Array, Array]:
-        """Scales of the rows of K, and units of forces, in which a direction has norm 1, of sticking contacts by their
-        cones."""
+        """Scales of the rows of K, and units of forces: directions of norm 1, in proportion to cones that stick."""
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         unit, sticks = scale.copy(), self._modes() == STICKING
         if sticks.any():
@@ -213,8 +209,8 @@ class EventPrograms:
     # ---------------------------------------------------------------------------------------------- singular positions
 
     def reach(self) -> None:
-        """The time until the smallest singular value of the joints' directions vanishes, extrapolated linearly, and
-        half of the time that one step crosses there."""
+        """Time until the joints' smallest singular value vanishes, extrapolated linearly, and half that of a step
+        there."""
         m, q, v = self.mechanism, self._motion("at"), self._motion("u")
         size = m.smallest(m.at(self._seen(), q).W_g)
         fastest = float(np.max(np.abs(v), initial=0.0))
@@ -258,7 +254,6 @@ class EventPrograms:
         """Raise SolverFailed if steps remain far too short for a known reason: joints that lose their rank, the
         oscillation of a contact in a very small clearance, or tolerances below round-off."""
         run, m, control = self._run, self.mechanism, self.control
-        assert control.dt_min is not None and control.dt_max is not None
         t, q, tried = float(self._whole["t"][0]), self._motion("q"), float(run["tried"][0])
         if tried < CRAWL * control.dt_min and (int(run["crawled"][0]) + 1) % CRAWLED == 0:
             lost = m.ill_conditioned(t, q)

@@ -41,11 +41,6 @@ class EventDriven:
     fallback : bool
         Whether other solvers are tried if the residual of the solution of the first one is too large.
 
-    Raises
-    ------
-    InputError
-        For an invalid order or a negative window.
-
     Notes
     -----
     Flights shorter than dt_min are treated as rest. Rigid contact only.

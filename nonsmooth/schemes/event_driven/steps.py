@@ -55,7 +55,6 @@ class EventSteps(Run):
         scheme: Scheme | None = None,
     ) -> None:  # fmt: skip
         check_control(control)
-        assert control.dt_min is not None and control.dt_max is not None
         scheme, order = scheme or stepper.scheme(control), tolerances.ORDERS.index(stepper.order)
         check_solver(system, stepper, scheme, values)
         check_impact_laws(system, values, "EventDriven")
@@ -94,8 +93,7 @@ class EventSteps(Run):
     # ---------------------------------------------------------------------------------------------------------- steps
 
     def use(self, chain: Chain) -> None:
-        """Take the solvers of a run: for all its programs if its solver was requested, else for those not solved
-        otherwise."""
+        """Take the solvers of a run: for all its programs if one was requested, else for those left unsolved."""
         self.chain = self.programs.chain = chain
         self.programs.requested = self._requested
         if self._requested:
@@ -183,8 +181,7 @@ class Instant(NamedTuple):
 
 
 class EventInstants(EventSteps):
-    """The phase that begins at a state, as `EventDriven` finds it; what loads change in `longest` [s] tells what is
-    round-off."""
+    """The phase that begins at a state, as `EventDriven` finds it; loads over `longest` [s] tell what is round-off."""
 
     def __init__(self, system: System, values: Array, longest: float) -> None:
         stepper, control = EventDriven(simultaneity=0.0), ErrorControl(RTOL, ATOL, longest, longest)
@@ -198,8 +195,7 @@ class EventInstants(EventSteps):
         return np.asarray(self.memory.of["Touch"]["closed_gap"][self.layout.contacts])
 
     def projected(self, t: float, q: Array, v: Array, mode: NDArray[np.int8]) -> tuple[Array, Array]:
-        """The nearest q and v, in the mass metric, that satisfy joints, closed contacts and sticking; or
-        SolverFailed."""
+        """The nearest q and v in the mass metric with joints and contacts of these modes closed; or SolverFailed."""
         self._put_instant(t, q, v)
         self.memory.of["Touch"]["mode"][self.layout.contacts] = mode
         self._do(PROJECT, t)

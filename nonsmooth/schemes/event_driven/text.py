@@ -75,8 +75,7 @@ reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a s
 
 @piece
 def is_stopped(run):
-    """Whether there is a cause of short steps, for which the run ends: looked for where many in a row, or too many of
-    the last ones, were far too short."""
+    """Whether there is a cause of short steps, for which the run ends: examined after many, in a row or altogether."""
     t, full = run.stages[0].t, run.counted == tolerances.CRAWLED and run.stages[0].t > run.counted_since
     run.crowded = 1 if full and t - run.counted_since < tolerances.CRAWLED * run.system.longest / CROWDED else 0
     crawls = run.tried < tolerances.CRAWL * run.shortest and (run.crawled + 1) % tolerances.CRAWLED == 0
@@ -251,8 +250,7 @@ def sum_up(run):
 
 @piece
 def finish_row(run):
-    """Write the row of the step, which ends at `left`, with its event at `after`; contacts that rebound have the mode
-    of their impact, as in other schemes."""
+    """Write the row of the step, from its end `left` and the event `after`; a rebound has the mode of its impact."""
     system, worst = run.system, 0.0
     for k in range(len(run.touches)):  # the gap of a contact in a simultaneous impact is bounded by the window
         touch, of = run.touches[k], run.left.contacts[k]
@@ -288,8 +286,7 @@ def finish_row(run):
 
 @kernel
 def start_next_step(run, event):
-    """The end of the step is the start of the next one; steps are counted for `is_stopped`, within the shortest flight
-    events."""
+    """The end of the step is the start of the next one; steps and events are counted for `is_stopped`."""
     system, start, after = run.system, run.stages[0], run.after
     run.crawled = run.crawled + 1 if run.tried < tolerances.CRAWL * run.shortest else 0
     if start.t < run.counted_since or run.counted == tolerances.CRAWLED:
@@ -316,8 +313,7 @@ def start_next_step(run, event):
 
 @kernel
 def presses(run):
-    """Impulses of contacts, by the weights of the stages; whether all are compressive: forces at the stages are, but
-    some weights are negative."""
+    """Impulses of contacts, by weights of the stages, some of them negative; whether all are compressive."""
     found = True
     for k in range(len(run.touches)):
         touch = run.touches[k]

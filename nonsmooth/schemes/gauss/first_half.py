@@ -73,8 +73,7 @@ def assemble_first_half(system, dt, first):
 
 @kernel
 def update_velocities(system, dt):
-    """Velocities from the impulses, forces acting for dt; their distance from u in the mass metric, and the secant's
-    share."""
+    """Velocities from the impulses, forces acting for dt; their distance from u by masses, the secant's share."""
     for joint in system.joints:
         joint.P_near = joint.P
     apply_all_impulses(system)
@@ -140,8 +139,7 @@ def evaluate_solution(system, dt):
 
 @piece
 def solve_first_half(system, dt):
-    """u, and gaps at the end of the motion by u for dt; whether the iteration, from the present u, converged to a
-    plausible one."""
+    """u, and gaps after the motion by u for dt; whether the iteration converged to a plausible motion."""
     if system.advance != 0:
         system.trial = dt
         return advance_outside(system) == 1 and evaluate_solution(system, dt)

@@ -35,7 +35,6 @@ class GaussQP:
         None for the semismooth Newton method of its text.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
-
     cone : "coulomb" or "convex"
         "convex" omits De Saxce's correction: the friction of Anitescu and Tasora, for comparison only, with a constant
         step. Gaps then remain open by dt mu |slip|: with a clearance of 10 um, dt = 1e-3 and mu = 0.1 a slider is in

@@ -91,8 +91,7 @@ def contact_error(system, contact):
 
 @piece
 def check_residuals(system):
-    """Residuals of the step, from all its impulses and from what is evaluated at its end; those of the last pass, where
-    it changed u by round-off."""
+    """Residuals of the step at its end, from all its impulses; those of the last pass if it changed u by round-off."""
     worst, law, natural = 0.0, 0.0, 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
@@ -194,8 +193,7 @@ SMOOTH = 1e-2
 
 @kernel
 def guess(system):
-    """Initial u, extrapolated up to the degree to which differences decrease; the program begins with the closed
-    contacts."""
+    """Initial u, extrapolated while differences decrease with the degree; the program begins with closed contacts."""
     share = system.dt / system.last_dt
     begin_implicit(system, system.dt)
     first, second, third = 0.0, 0.0, 0.0
@@ -285,8 +283,7 @@ def evaluate_solution(system):
 
 @piece
 def iterate(system, patience):
-    """Iterate until u no longer changes, or by no less for so many passes, or residuals are small enough; whether this
-    converged, and the step is certified."""
+    """Iterate until u no longer changes or residuals are small enough; whether it converged, and is certified."""
     if system.advance != 0:
         system.trial = system.dt
         solved = advance_outside(system) == 1 and evaluate_solution(system)

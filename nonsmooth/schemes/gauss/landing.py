@@ -384,8 +384,7 @@ def restore(system):
 
 @piece
 def impact_at_start(system):
-    """The impact of closed contacts that approach at the start of a run, as a row without length; whether it is
-    certified."""
+    """The impact of closed contacts that approach at the start of a run, without length; whether it is certified."""
     end_implicit(system)
     factor_joints(system)
     size = 0.0
@@ -440,8 +439,7 @@ def run(system, steps):
 
 
 def begin(system):
-    """Directions, rates and loaded contacts at the start; the first row is that of an impact, if a contact
-    approaches."""
+    """Directions, rates and loaded contacts at the start; the first row is that of an impact, if there is one."""
     end_implicit(system)
     for body in system.bodies:
         body.u = body.v_next = body.v

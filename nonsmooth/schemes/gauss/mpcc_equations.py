@@ -54,8 +54,8 @@ class NoFriction:
 
 
 class Edges(NoFriction):
-    """The plane: P_T = P_plus - P_minus, 0 <= slip + sigma ⟂ P_plus, 0 <= sigma - slip ⟂ P_minus, 0 <= mu P_N - P_plus
-    - P_minus ⟂ sigma."""
+    """The plane: 0 <= P_plus ⟂ sigma + slip >= 0, 0 <= P_minus ⟂ sigma - slip >= 0, mu P_N - P_plus - P_minus ⟂
+    sigma."""
 
     parts = (", slip forwards", ", slip backwards", ", edge of the friction cone")
 

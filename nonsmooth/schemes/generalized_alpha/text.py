@@ -1,17 +1,8 @@
-"""The nonsmooth generalised-alpha scheme.
+"""The nonsmooth generalised-alpha scheme, by the equations of `GeneralizedAlpha`.
 
 The acceleration b is that without contacts, it determines the pseudo-acceleration a, and the motion computed from these
-is corrected in positions by S and in velocities by P:
-
-    M b+ = h(t+, q+, v+) + W_g lam,    W_g' b+ + bias = 0
-    (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) b+ + alpha_f b
-    q+ = q moved by u for dt,   M (u - v - dt (1/2 - beta) a - dt beta a+) = W(q+) S + D_T P_T / 2
-    M (v+ - v - dt (1 - gamma) a - dt gamma a+) = D P
-    g(t+, q+) = 0,          0 <= g_N(q+)  ⟂  S_N >= 0
-    W_g' v+ = -g_t,         0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0  on contacts closed at q+
-
-with bias the convective accelerations of joints, and Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the
-means of the directions at both ends of the step or, where a contact closes in it or turns far, those at its end.
+is corrected in positions by S and in velocities by P. Directions of P are the means of those at both ends of the step
+or, where a contact closes in it or turns far, those at its end, as are all of S.
 
 An iteration solves for the displacement (a frictionless program of nearby contacts), evaluates the mechanism at its
 end, solves for velocities (a program of the contacts closed there) and for accelerations, each with the latest values
@@ -28,9 +19,9 @@ responded to them,
 
     E = M^-1 (1 - dt c K / (M + dt c K + c' D))
 
-so that impulses of joints in it are S_g + c times the change of lam, and S_g is then found from W_g' b + bias = 0.
-Impulses of the program of velocities act on the true masses. At convergence all are the equations of the scheme. K and
-D are diagonal, and zero for rigid bodies.
+so that impulses of joints in it are S_g + c times the change of lam, and S_g is then found from W_g' b + bias = 0, with
+bias the convective accelerations of joints. Impulses of the program of velocities act on the true masses. At
+convergence all are the equations of the scheme. K and D are diagonal, and zero for rigid bodies.
 """
 
 import math
@@ -779,8 +770,7 @@ def restore(system):
 
 @piece
 def evaluate_start(system):
-    """At the start of a run, or after a corner of loads: directions, gaps, rates, and accelerations without
-    contacts."""
+    """At the start of a run, or after a corner of loads: directions, gaps, rates, accelerations without contacts."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.acceleration_next = zeros_like(body.v)

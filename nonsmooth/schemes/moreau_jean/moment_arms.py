@@ -34,8 +34,7 @@ def displacement(system, body):
 
 @kernel
 def update_moment_arms(system):
-    """Moment arms of the closed contacts at the present u, where requested, in the plane; what of the program
-    follows."""
+    """Moment arms of closed contacts at the present u, in the plane if requested, and their effect on the program."""
     if has_other_laws(system) and is_planar(system) and system.balanced:
         for contact in system.contacts:
             if contact.on:

@@ -1,5 +1,4 @@
-"""Moreau-Jean time stepping: impacts and friction in velocities, ideal joints at both ends or in the middle of a
-step."""
+"""Moreau-Jean time stepping: impacts and friction in velocities, joints at both ends or in the middle of a step."""
 
 from __future__ import annotations
 

@@ -1,15 +1,6 @@
-"""Moreau and Jean's scheme.
-
-With u the velocity that carries the positions, q+ = q moved by u for dt, and forces at the point theta of the step,
-
-    M (u - v)  = theta (dt h + W P) + W_g(q) P_a,            g(t+, q+) = 0
-    M (v+ - u) = (1 - theta) (dt h + W P) + W_g(q+) P_b,     W_g(q+)' v+ = -g_t
-    0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0,  Coulomb's law between P_T and gamma_T+ + e_T gamma_T-
-
-on the contacts that are closed at the midpoint configuration, q moved by v for dt/2, with directions W there. Joints
-are closed at the end of the step in positions and velocities, as in RATTLE; or, if the system requests it, by one
-impulse along their directions at the midpoint, see `midpoint`.
-"""
+"""Moreau and Jean's scheme, by the equations of `MoreauJean`: joints are closed at the end of the step in positions and
+velocities by impulses P_a at its start and P_b at its end, as in RATTLE; or, if the system requests it, by one impulse
+along their directions at the midpoint, see `midpoint`."""
 
 import math
 
@@ -281,8 +272,7 @@ def one_pass(system, kept):
 
 @kernel
 def check_residuals(system):
-    """Residuals of the step, from all its impulses and from forces and joints evaluated at u; those of the last pass,
-    where it changed u by round-off."""
+    """Residuals of the step at u, from all its impulses; those of the last pass if it changed u by round-off."""
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
@@ -318,8 +308,7 @@ def evaluate_again(system):
 
 @kernel
 def iterate(system):
-    """Iterate until u no longer changes, or residuals are small enough; whether it converged, and whether residuals are
-    known."""
+    """Iterate until u no longer changes or residuals are small; whether it converged, and these are known."""
     before, further, kept = 0.0, further_passes(system), False
     for k in range(PASSES):
         evaluate(system)
