@@ -32,22 +32,14 @@ CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
 
 BINARY = {"OP_ADD": "fadd", "OP_SUB": "fsub", "OP_MUL": "fmul", "OP_DIV": "fdiv"}
 COMPARE = {"OP_LT": "olt", "OP_LE": "ole", "OP_EQ": "oeq", "OP_NE": "une"}
-INTRINSICS = {
-    "OP_SQRT": "llvm.sqrt.f64",
-    "OP_FABS": "llvm.fabs.f64",
-    "OP_FLOOR": "llvm.floor.f64",
-    "OP_CEIL": "llvm.ceil.f64",
-    "OP_FMIN": "llvm.minnum.f64",
-    "OP_FMAX": "llvm.maxnum.f64",
-    "OP_COPYSIGN": "llvm.copysign.f64",
-}
-#: functions of the C library, found in the running process
-LIBRARY = {
+#: functions: LLVM's, and those of the C library, found in the running process
+CALLED = {
+    **{f"OP_{name.upper()}": f"llvm.{name}.f64" for name in ("sqrt", "fabs", "floor", "ceil", "copysign")},
+    "OP_FMIN": "llvm.minnum.f64", "OP_FMAX": "llvm.maxnum.f64", "OP_CONSTPOW": "pow",
     **{f"OP_{name.upper()}": name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},
     **{f"OP_{name.upper()}": name for name in ("asinh", "acosh", "atanh", "exp", "log", "expm1", "log1p", "hypot")},
     **{f"OP_{name.upper()}": name for name in ("atan2", "pow", "fmod", "erf")},
-    "OP_CONSTPOW": "pow",
-}
+}  # fmt: skip
 #: attributes with which LLVM eliminates repeated calls and evaluates the sine and cosine of an angle together
 PURE = "nounwind readnone willreturn"
 NAME_OF = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
@@ -82,7 +74,8 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequ
     values, results, tables = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
-    body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
+    declared = {(CALLED[value.operation], len(value.arguments)) for value in values if value.operation in CALLED}
+    body = [f"declare double @{name}({', '.join(['double'] * count)}) {PURE}" for name, count in sorted(declared)]
     body += [line for k, table in enumerate(tables) for line in _table(k, table)]
     body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
     body += _evaluate(values, slots, stands)
@@ -162,15 +155,6 @@ def _table(k: int, rows: Array) -> list[str]:
         "  ret ptr %first",
         "}",
     ]
-
-
-def _declared(values: list[_Value]) -> set[tuple[str, str]]:
-    found = set()
-    for value in values:
-        name = INTRINSICS.get(value.operation) or LIBRARY.get(value.operation)
-        if name:
-            found.add((name, ", ".join(["double"] * len(value.arguments))))
-    return found
 
 
 def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> list[str]:
@@ -276,14 +260,10 @@ def _operation(i: int, value: _Value, values: list[_Value]) -> list[str]:
         return _load(f"x{i}", f"x{value.arguments[0]}", value.source[1])
     if name in BINARY:
         return [f"  %x{i} = {BINARY[name]} double {first}, {last}"]
-    if name in INTRINSICS or name in LIBRARY:
-        called = INTRINSICS.get(name) or LIBRARY[name]
-        return [f"  %x{i} = call double @{called}({', '.join(f'double {a}' for a in arguments)})"]
+    if name in CALLED:
+        return [f"  %x{i} = call double @{CALLED[name]}({', '.join(f'double {a}' for a in arguments)})"]
     if name in COMPARE:
-        return [
-            f"  %c{i} = fcmp {COMPARE[name]} double {first}, {last}",
-            f"  %x{i} = uitofp i1 %c{i} to double",
-        ]
+        return [f"  %c{i} = fcmp {COMPARE[name]} double {first}, {last}", f"  %x{i} = uitofp i1 %c{i} to double"]
     simple = {
         "OP_NEG": f"fneg double {first}",
         "OP_SQ": f"fmul double {first}, {first}",

@@ -215,7 +215,7 @@ class Run:
         return {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
 
     def restore(self, saved: Mapping[str, Any], state: State, origin: float) -> None:
-        """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it is another's."""
+        """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it does not fit."""
         self._begin_at(state, origin)
         records = InternalStates(self._varying.fields, np.asarray(saved["records"], dtype=float))
         self._varying.put(self.memory, records)

@@ -45,12 +45,7 @@ def _check_bounds(name: str, dt_min: object, dt_max: object) -> None:
 
 @dataclass(frozen=True)
 class ConstantStep(metaclass=InUnits):
-    """Steps of one length, on the grid t_start + k dt; the last one is cut at t_end.
-
-    Parameters
-    ----------
-    dt : [s], > 0
-    """
+    """Steps of one length dt [s], > 0, on the grid t_start + k dt; the last one is cut at t_end."""
 
     dt: Annotated[float, Unit("s")]
 

@@ -74,7 +74,7 @@ def assemble_contact(contact, free, share):
 
 @kernel
 def set_free(contact, free, share):
-    """Its velocities without impulses, near the present ones with the proximal term, a fraction of the diagonal."""
+    """Its velocities without impulses; the proximal term, a share of the diagonal, prefers those near the present."""
     contact.free = contact.b0 = free
     if share > 0.0:
         ridge = share * contact.W[0][0]

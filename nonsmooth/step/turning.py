@@ -139,7 +139,7 @@ def turning_of(solve):
 
 
 def attempt_with(attempt):
-    """A function (system) that takes the step by Newton's method, as `attempt` does; whether it is certified."""
+    """A function (system) that takes the step by `attempt` with turning directions; whether it is certified."""
 
     @piece
     def attempt_with_turning(system):

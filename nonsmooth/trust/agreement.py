@@ -215,9 +215,8 @@ def verdict_against(
     Parameters
     ----------
     accuracy : [-], as of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest
-    parted : [s]
-        Time at which two accurate runs differ by a tenth of the clearance. A run that follows them as far is sensitive,
-        not inaccurate. Infinite if they never do: then each difference is an error of the run.
+    parted : time [s] at which two accurate runs differ by a tenth of the clearance: a run that follows them as far is
+        sensitive, not inaccurate; infinite if they never do, and each difference is an error of the run
     """
     if run.verdict.kind == "incomplete":
         return run.verdict

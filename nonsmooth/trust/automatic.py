@@ -278,10 +278,9 @@ def _with_second_method(
     if isinstance(stepper, GaussQP):
         second = rungs(EventDriven(), length)[:2]
     else:
-        controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
         second = [
-            Rung(GaussQP(), control, int(50 / share), level=level)
-            for level, (share, control) in enumerate(zip(WITNESSES, controls, strict=True))
+            Rung(GaussQP(), Landing(min(1e-6, share * length / 100), share * length), int(50 / share), level=level)
+            for level, share in enumerate(WITNESSES)
         ]
     runs = []
     for rung in second:

@@ -508,7 +508,7 @@ def independent(run):
 
 @kernel
 def add_low(run, height):
-    """Whether contacts without restitution that others open close again from no height: they stay closed."""
+    """Keep closed the contacts without restitution that others open from no height; whether there are any."""
     some = False
     for k in range(len(run.touches)):
         touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]

@@ -198,7 +198,7 @@ class EventPrograms:
         return _Rows(rows, W[:, rows], W @ mixed, mixed)
 
     def _units(self, K: Array) -> tuple[Array, Array]:
-        """Scales of the rows of K, and units of forces: directions of norm 1, in proportion to cones that stick."""
+        """Scales of the rows of K, and units of forces: directions of norm 1, for sticking contacts by their cones."""
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         unit, sticks = scale.copy(), self._modes() == STICKING
         if sticks.any():

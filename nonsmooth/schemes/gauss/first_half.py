@@ -1,9 +1,7 @@
-"""The first half of an event-locating step: Gauss' principle for a trial step size.
+"""The first half of an event-locating step, see `landing`: Gauss' principle for a trial step size.
 
-    M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
-
-on the contacts in the program, with forces h at the midpoint of the step. A trial leaves its initial data for another
-one. Where the equations are solved outside, as `GaussMPCC` does, the text evaluates the solution and its residuals.
+A trial leaves its initial data for another one. Where the equations are solved outside, as `GaussMPCC` does, the text
+evaluates the solution and its residuals.
 """
 
 import math

@@ -1,18 +1,8 @@
-"""What both steppers of Gauss' principle have in common: their steps, checks and rules.
+"""What both steppers of Gauss' principle have in common: their checks and rules; event-locating steps are in `landing`.
 
-An event-locating step (`Landing`) from (t, q, v), with the set `closed` of contacts whose gap and gap velocity are
-zero:
-
-1. *Momentum update of the first half* with the largest step size, up to the limit, for which every open gap is >= 0;
-   complementarity is imposed for closed contacts only. It ends at the limit or exactly where a gap closes.
-2. *Second half*: M (v_left - u) = dt/2 h + W(q⁺) P with W_N' v_left >= 0 on the contacts still closed.
-3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or a law
-   integrated along the impulse, for all impacting contacts together.
-
-A contact that closes again within dt_min of opening is not located: one step of dt_min with all contacts imposed and
-plastic impact resolves the accumulation. Impacts are simultaneous within a window, which is part of the model and in
-the manifest: when one contact closes, each other one that would close within dt_min at its gap velocity takes part.
-Otherwise round-off would decide which of two corners impacts first.
+Impacts are simultaneous within a window, which is part of the model and stands in the manifest: when one contact
+closes, each other one that would close within dt_min at its gap velocity takes part. Otherwise round-off would decide
+which of two corners impacts first, and with it the motion that follows.
 """
 
 from typing import Any
