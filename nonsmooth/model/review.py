@@ -17,7 +17,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody, inertia_matrix
 from nonsmooth.model.clearances import Clearance, RevoluteClearance, SphericalClearance
-from nonsmooth.model.contacts import Contact
+from nonsmooth.model.contacts import Contact, PointBox
 from nonsmooth.model.drawing import Spot
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
@@ -49,6 +49,7 @@ REMARKS = {
     "soft-contact": "a contact that its load would press in by more than its clearance",
     "hard-contact": "a contact that its load would press in by less than a hundredth of the diameter of an atom",
     "spring": "a spring that begins at a multiple of its free length, or vibrates at more than 1 MHz",
+    "edges": "boxes in space that meet by corners, whose edges may cross",
     "at-rest": "nothing that sets the mechanism in motion",
     "immobile": "as many constraints as velocities, and no driver that moves",
 }
@@ -149,7 +150,7 @@ def review(
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),
         _fixed(placed, redundant), _bearings(placed), _points(placed) if assembled else (),
-        _springs(placed), _laws(placed), _motion(placed, freedom),
+        _boxes(placed), _springs(placed), _laws(placed), _motion(placed, freedom),
     )  # fmt: skip
     return [Remark(name, text) for part in parts for name, holds, text in part if holds]
 
@@ -323,6 +324,14 @@ def _bearings(m: _Placed) -> Iterator[Rule]:
         yield ("held-twice", all(np.linalg.norm(here[body] - there[body]) <= near for body in here),
                f'"{one.name}" and "{other.name}" hold the same bodies at the same place, so that one of them leaves '
                "the other without effect; keep one.")
+
+
+def _boxes(m: _Placed) -> Iterator[Rule]:
+    """Boxes in space each of which meets corners of the other."""
+    pairs = {one.body_names() for one in m.elements if isinstance(one, PointBox) and one.depth is not None}
+    for a, b in sorted(pairs):
+        yield ("edges", a < b and (b, a) in pairs,
+               f'the boxes of "{a}" and "{b}" meet at their corners only: edges that cross pass through each other.')
 
 
 def _points(m: _Placed) -> Iterator[Rule]:

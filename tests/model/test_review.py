@@ -26,6 +26,7 @@ from nonsmooth import (
     ModelWarning,
     MoreauJean,
     PlanarBody,
+    PointBox,
     PointPlane,
     PrescribedMotion,
     Prismatic,
@@ -94,10 +95,14 @@ def remarks(model, **options):
     return [one.rsplit("'", 2)[1] for one in sentences(model, **options)]
 
 
-def spatial(**fields):
+def spatial(*more, **fields):
     body = SpatialBody("body", **dict(mass=1.0, inertia=(0.01, 0.01, 0.01)) | fields)
     return Model([Ground(), body, PointPlane("foot", "ground", body, normal=(0, 0, 1.0), contact=RIGID),
-                  Gravity(acceleration=(0, 0, -9.81))])  # fmt: skip
+                  Gravity(acceleration=(0, 0, -9.81)), *more])  # fmt: skip
+
+
+def corner(*bodies):
+    return PointBox(f"corner of {bodies[1]}", *bodies, width=1, height=1, depth=1, at_b=(1, 1, 1), contact=RIGID)
 
 
 def pendulum(*more, **fields):
@@ -170,6 +175,7 @@ MISTAKES = {
     "friction in per cent": (lambda: crank(pin=dict(radius=0.01, contact=ROUGH)), "friction"),
     "stiffness in N/mm": (lambda: crank(pin=dict(radius=0.01, contact=SOFT)), "soft-contact"),
     "spring length in mm": (lambda: pendulum(SPRING), "spring"),
+    "edges of boxes in space": (lambda: spatial(corner("ground", "body"), corner("body", "ground")), "edges"),
     "two motors": (lambda: crank(more=[SECOND]), "driven-twice"),
     "nothing moves": (
         lambda: Model([Ground(), PlanarBody("b", mass=1.0, inertia=0.1), Prismatic("g", "ground", "b")]), "at-rest"),
