@@ -181,26 +181,16 @@ class Share:
 
 
 def _rounded(seconds: float) -> str:
-    """Remaining time, to two digits at most.
-
-    >>> _rounded(8.4), _rounded(200.0), _rounded(9000.0)
-    ('8 s', '3 min', '2.5 h')
-    """
+    """Remaining time in words, to two digits at most."""
     if seconds < 90.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400.0 else f"{seconds / 3600:.1f} h"
 
 
 class Line:
-    """The last line of a terminal, or the line below a notebook's cell: the seconds, the stage, and what is left.
+    """The last line of a terminal, or that below a notebook's cell, drawn by a thread: seconds, stage, what is left.
 
-    A thread draws it, for the first time after half a second. Within `above`, what is written to standard output and
-    standard error stands above it.
-
-    Parameters
-    ----------
-    stream
-        Where it is drawn; None for standard error, and only while that is a terminal.
+    Without a stream it is drawn on standard error, and only while that is a terminal.
     """
 
     def __init__(self, stream: IO[str] | None = None) -> None:

@@ -22,11 +22,7 @@ MOST = 2**31 - 1
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite real number; True and False are not.
-
-    >>> is_number(1), is_number(True), is_number("1"), is_number(float("nan"))
-    (True, False, False, False)
-    """
+    """Whether it is a finite real number; True and False are not."""
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer of hundreds of digits
@@ -34,11 +30,7 @@ def is_number(value: Any) -> bool:
 
 
 def floats(value: Any) -> NDArray[np.float64]:
-    """An array of numbers; TypeError for text, truth values and complex numbers, which NumPy would convert silently.
-
-    >>> floats([1, 2.5])
-    array([1. , 2.5])
-    """
+    """An array of numbers; TypeError for text, truth values and complex numbers, which NumPy would convert silently."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
         return np.asarray(value, dtype=float)
     try:
@@ -56,11 +48,7 @@ def is_count(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value for a message, on one line and shortened.
-
-    >>> shown([1, 2])
-    '[1, 2]'
-    """
+    """A value for a message, on one line and shortened."""
     try:
         text = " ".join(repr(value).split())
     except Exception as error:  # a user's object whose repr fails
@@ -69,21 +57,13 @@ def shown(value: Any) -> str:
 
 
 def hint(name: Any, known: Iterable[str], most: int = 3) -> str:
-    """The known names that are most like another one, as a question behind a sentence; empty if none is.
-
-    >>> hint("radus", ["mass", "radius"]), hint("x", ["radius"])
-    (' Did you mean radius?', '')
-    """
+    """The known names that are most like another one, as a question behind a sentence; empty if none is."""
     close = difflib.get_close_matches(str(name), list(known), n=most)
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
 def kebab(name: str) -> str:
-    """The command line's name of a class.
-
-    >>> kebab("GaussMPCC")
-    'gauss-mpcc'
-    """
+    """The command line's name of a class: ``gauss-mpcc`` of `GaussMPCC`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
@@ -106,15 +86,7 @@ def _signature(cls: Any) -> inspect.Signature:
 def check_call(
     cls: type, values: tuple[Any, ...], fields: Mapping[str, Any], error: type[InputError] = InputError
 ) -> None:
-    """Raise `error` where Python would raise a TypeError that does not list the fields of a class.
-
-    >>> check_call(dataclasses.make_dataclass("Wheel", ["radius"]), (), {"radus": 1.0})
-    Traceback (most recent call last):
-    nonsmooth.exceptions.InputError: Wheel has no field 'radus'. Did you mean radius? It takes radius.
-    >>> check_call(dataclasses.make_dataclass("Wheel", ["radius", "mass"]), (1.0,), {})
-    Traceback (most recent call last):
-    nonsmooth.exceptions.InputError: Wheel needs mass, which is missing; it takes radius, mass.
-    """
+    """Raise `error` where Python would raise a TypeError that does not list the fields of a class."""
     try:
         _signature(cls).bind(*values, **fields)
     except TypeError:
@@ -174,8 +146,7 @@ class Called(type):
 def settings(cls: type[T]) -> type[T]:
     """A frozen dataclass that rejects values that do not match the annotations of its fields.
 
-    An `int` is a whole number >= 0, a `float` a finite number; None is accepted only if the annotation contains it.
-    Ranges are checked by the `__post_init__` of the class, after the types.
+    An `int` is a whole number >= 0, a `float` a finite number. Ranges are checked by its `__post_init__`, after types.
     """
     own = cls.__dict__.get("__post_init__")
     if own is not None or not hasattr(cls, "__post_init__"):

@@ -1,14 +1,4 @@
-"""Time discretisation: settings of schemes, whose texts are in `schemes`.
-
-==================  ==================================================================================
-`CompliantDae`      compliant contact, by an integrator with error control
-`EventDriven`       high order between events that are located to round-off
-`GaussMPCC`         each step one complementarity program; with `Landing` its length is an unknown
-`GaussQP`           each step a short sequence of convex programs
-`GeneralizedAlpha`  second order away from impacts; contacts and joints at position and velocity level
-`MoreauJean`        velocity-level steps with restitution and friction
-==================  ==================================================================================
-"""
+"""Time discretisation: settings of schemes, whose texts are in `schemes`."""
 
 from __future__ import annotations
 
@@ -54,16 +44,7 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Any:
-    """The stepper class of a command-line name.
-
-    Raises
-    ------
-    InputError
-        If there is none, with the list of those that exist.
-
-    >>> by_name("gauss-qp").__name__
-    'GaussQP'
-    """
+    """The stepper class of a command-line name; InputError if there is none, with the list of those that exist."""
     classes = {kebab(cls): cls for cls in _MODULES}
     if name not in classes:
         near = difflib.get_close_matches(str(name), classes, n=1)

@@ -249,10 +249,8 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
 
 def _touched(signs: tuple[int, int] | None, twist: int) -> Iterator[bool]:
-    """Whether each of the eight corners at two opposite walls touches, by wall, end and side.
-
-    A corner touches where displacement, rotation and twist all move it towards the wall, or do not move it.
-    """
+    """Whether each of the eight corners at two opposite walls touches: displacement, rotation and twist all move it
+    towards the wall, or do not move it."""
     for wall, end, side in itertools.product((-1, 1), repeat=3):
         yield signs is not None and all(
             sign in (0, wall * towards) for sign, towards in zip((*signs, twist), (1, end, side), strict=True)

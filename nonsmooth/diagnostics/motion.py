@@ -62,11 +62,7 @@ def window_of(trajectory: Trajectory, given: tuple[float, float] | None, name: s
 
 
 def rate_of(trajectory: Trajectory, name: str, side: Side, rows: NDArray[np.intp] | slice = ALL) -> Array | None:
-    """Rate of a coordinate at the rows (n,), or at those given, None if it does not follow from velocities.
-
-    The velocity of the same name, q' = v; of an entry of a quaternion ``q' = q ∘ (0, omega) / 2`` with the angular
-    velocity omega in the body frame.
-    """
+    """Rate of a coordinate at rows: a velocity, or of a quaternion ``q' = q ∘ (0, omega) / 2``; None of another one."""
     v = trajectory.v if side == "right" else trajectory.left.v
     if name in v:
         return v[name][rows]
@@ -97,11 +93,7 @@ def bow(
     moved: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]
 ) -> Callable[[Any, Array], Array]:
     """Difference of the cubic Hermite interpolant and the chord of step k, in which a coordinate moves by `moved`, at
-    the fraction s of its length.
-
-    Zero if q and v do not belong to one smooth motion: in steps that are not `whole`, and in those of implicit Euler,
-    which moves with its final velocity.
-    """
+    the share s; zero in steps that are not `whole`, or of implicit Euler, which moves with its final velocity."""
     slope = moved / dt
     # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one
     off, size = np.abs(slope - (v_start + v_end) / 2), np.abs(v_start) + np.abs(v_end)

@@ -88,10 +88,9 @@ def plain(value: Any) -> Any:
 
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
-    """Write a file under a temporary name in the same folder, then rename it, so that the named file is always
-    complete. A file that exists keeps its permissions, and if writing fails, its contents.
+    """Write a file under a temporary name in the same folder, then rename it, so that it is always complete.
 
-    `what` is the subject of the message of `NotWritten`, such as "The trajectory".
+    An existing one keeps its permissions, and if writing fails, its contents; `NotWritten` begins with `what`.
     """
     with _replacing(path, what) as handle:
         _write(handle, memoryview(data))
@@ -154,8 +153,7 @@ def _locked(handle: int) -> bool:
 
 
 def remove_unfinished(folder: Path, start: str) -> None:
-    """Remove files that processes left half-written when they were killed: those whose name begins so and ends with
-    12 hexadecimal digits, and which no process has locked."""
+    """Remove files of names that begin so which killed processes left half-written, and which no process has locked."""
     with os.scandir(folder) as entries:
         left = [Path(one.path) for one in entries if one.name.startswith(start) and UNFINISHED.search(one.name)]
     for path in left:
@@ -192,9 +190,7 @@ def write_dataset(
 def write_contents(
     variables: Mapping[str, Variable], attributes: Mapping[str, Any], path: str | os.PathLike[str], what: str
 ) -> None:
-    """Write data sets (dimensions, values, attributes) and attributes as a NetCDF file with a checksum, see
-    `write_bytes`: piece by piece, without a copy of the values, which are arrays of numbers or texts, or `Pieces`.
-    """
+    """Write data sets (dimensions, values, attributes) as a NetCDF file with a checksum, without copies of values."""
 
     def fill(opened: Any) -> list[Placed]:
         import h5py
@@ -229,20 +225,13 @@ def write_contents(
 
 
 class Pieces(ABC):
-    """Values of 8 bytes each that are computed when they are read, by rows, from `sources`.
-
-    A subclass defines `shape`, `sources` and ``rows(first, last)``.
-    """
+    """Values of 8 bytes each that are computed by rows, when they are read, from the arrays of a dataclass."""
 
     dtype = np.dtype(float)
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    @abstractmethod
-    def sources(self) -> tuple[NDArray[Any], ...]: ...
 
     @property
     def size(self) -> int:
@@ -262,13 +251,15 @@ class Pieces(ABC):
         step = max(BLOCK // max(8 * math.prod(self.shape[1:]), 1), 1)
         for k in range(0, self.shape[0], step):
             found[k : k + step] = self[k : k + step]
-            forget_pages(*self.sources)
+            forget_pages(self)
         return found
 
 
 def forget_pages(*arrays: Any) -> None:
-    """Let go of the memory in which arrays that lie in files have been read."""
+    """Let go of the memory in which arrays that lie in files, or those of `Pieces`, have been read."""
     for base in arrays:
+        if isinstance(base, Pieces | Mapping):
+            forget_pages(*(base if isinstance(base, Mapping) else vars(base)).values())
         while isinstance(base, np.ndarray):
             base = base.base
         if isinstance(base, memoryview):
@@ -309,7 +300,7 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
                     # a copy, since the system writes from the pages of another file at a sixth of the speed
                     copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
                     block = copy.reshape(-1).view(np.uint8).data
-                    forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
+                    forget_pages(values)
                     digest.update(block)
                     _write(handle, block)
                     if hasattr(os, "posix_fadvise"):  # what is written goes to the disk meanwhile, and out of memory
@@ -344,8 +335,7 @@ class _Digest(ThreadPoolExecutor):
 
 
 class _Target(io.FileIO):
-    """An open file into which HDF5 writes. HDF5 does not survive a failed write: the first error is kept, and what is
-    written after it is dropped."""
+    """An open file for HDF5, which does not survive a failed write: the first error is kept, what follows dropped."""
 
     def __init__(self, handle: int) -> None:
         super().__init__(handle, "r+", closefd=False)
@@ -392,12 +382,10 @@ def read_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
 def read_contents(
     path: str | os.PathLike[str], *, known: str = "", conventions: str = "", what: str = "file"
 ) -> Contents:
-    """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, whose names, shapes,
-    sizes and storage are inspected before a number is read: `nonsmooth.files.hdf5_check`. A file of an earlier version,
-    without a checksum, causes a warning; InputError if there is no such file, or it is not of this package, or damaged.
+    """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, inspected beforehand.
 
-    `known` is a regular expression of the names of data sets that it may contain, `conventions` the required value of
-    its attribute of that name, `what` the kind of file in messages.
+    A file without a checksum, of an earlier version, causes a warning; InputError if it is of another kind, or damaged.
+    `known` and `conventions` are as in `hdf5_check.contents`, `what` is the kind of file in messages.
     """
     import h5py
 

@@ -54,11 +54,7 @@ class MeasuredTable:
 
 
 def conversion(given: str, unit: str) -> float:
-    """Factor from a unit to the SI unit that it must have the dimension of, ``"rad or m"`` of one; 1 if none is given.
-
-    >>> conversion("ms", "s"), conversion("", "rad")
-    (0.001, 1.0)
-    """
+    """Factor from a unit, 1 if empty, to the SI unit that it must have the dimension of, ``"rad or m"`` of one."""
     if not given or given == unit:
         return 1.0
     parsed = parse_unit(given)
@@ -70,11 +66,7 @@ def conversion(given: str, unit: str) -> float:
 
 
 def split_unit(word: str) -> tuple[str, str]:
-    """A word and the unit in brackets behind it.
-
-    >>> split_unit("slider.x [mm]"), split_unit("slider.x")
-    (('slider.x', 'mm'), ('slider.x', ''))
-    """
+    """A word and the unit in brackets behind it, empty if there is none."""
     name, bracket, unit = word.strip().partition("[")
     return name.strip(), unit.rstrip("] ").strip() if bracket else ""
 
@@ -84,11 +76,6 @@ def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
 
     Columns are separated by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that
     begin with ``#`` are comments; empty cells are missing values.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a line is invalid, with its number.
     """
     path = path_of(path, "The file of measured data")
     try:

@@ -44,11 +44,9 @@ class Refused(Exception):
 def contents(
     file: Any, bytes_at: Callable[[int, int], bytes], size: int, known: str = "", conventions: str = ""
 ) -> tuple[dict[str, Variable], dict[str, Any]]:
-    """Data sets and attributes of an open `h5py.File`, all inspected before a number of any is read.
+    """Data sets and attributes of an open `h5py.File`, all inspected before a number of any is read; else `Refused`.
 
-    `bytes_at` gives the bytes at an offset, so many, of the file of `size` bytes; `known` is a regular expression of
-    the names of data sets, `conventions` the required value of that attribute. Whatever this package does not write is
-    `Refused`.
+    `bytes_at` takes an offset and a count; `known` is a regular expression of names, `conventions` required if given.
     """
     from h5py import h5l, h5o
 

@@ -6,17 +6,6 @@ from nonsmooth.flexible.modes import Inertia, Modes, Shortening
 from nonsmooth.flexible.reduction import Rayleigh, modes
 
 __all__ = [
-    "FiniteElements",
-    "Inertia",
-    "Material",
-    "Modes",
-    "Rayleigh",
-    "Rectangle",
-    "Shortening",
-    "CrossSection",
-    "Tube",
-    "assemble",
-    "beam",
-    "from_matrices",
-    "modes",
-]
+    "FiniteElements", "Inertia", "Material", "Modes", "Rayleigh", "Rectangle", "Shortening", "CrossSection", "Tube",
+    "assemble", "beam", "from_matrices", "modes",
+]  # fmt: skip

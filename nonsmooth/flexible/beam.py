@@ -173,10 +173,7 @@ def _hermite(conditions: int) -> Array:
 
 
 def _bending(conditions: int, length: float, ratio: float) -> tuple[Array, Array]:
-    """Deflection and rotation, as polynomials of x / length, per deflection, rotation (and its slope) at both ends.
-
-    ``rotation = w' + ratio w'''`` with ``ratio = E I / (k G A)``, as without distributed load (Przemieniecki).
-    """
+    """Deflection w and rotation ``w' + ratio w'''``, ratio = E I / (k G A), as polynomials of x / length."""
     if ratio == 0.0:
         scale = np.tile(length ** np.arange(conditions), 2)
         w = scale[:, None] * _hermite(conditions)
@@ -191,11 +188,10 @@ def _bending(conditions: int, length: float, ratio: float) -> tuple[Array, Array
 def beam_element(
     section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool = False
 ) -> BeamElement:
-    """With `conditions` per end on a deflection: 2 for cubic, 3 for quintic bending.
+    """With `conditions` per end on a deflection: 2 for cubic bending and linear torsion, 3 for quintic and cubic ones.
 
-    Cubic elements have 12 degrees of freedom, with linear torsion and elongation: Euler-Bernoulli without rotary
-    inertia of the section in bending, or Timoshenko with it and with shear deformation (consistent mass of the
-    interdependent shape functions; Przemieniecki 1968, section 11.6). Quintic ones have 18, with cubic torsion.
+    Euler-Bernoulli without rotary inertia of the section, or Timoshenko with it and with shear deformation (consistent
+    mass of the interdependent shape functions; Przemieniecki 1968, section 11.6).
     """
     per_node = 6 if conditions == 2 else 9
     n, E, G, rho = 2 * per_node, material.youngs, material.shear, material.density
@@ -253,10 +249,7 @@ AnySection = CrossSection | Rectangle | Tube
 
 
 def axes_of(along: Any, across: Any = None) -> Array:
-    """Axes (3, 3) of a beam in the columns: x along it, y from `across`, made perpendicular.
-
-    Without `across`, y is horizontal (perpendicular to z of the body), and y of the body for a beam along z.
-    """
+    """Axes (3, 3) of a beam in the columns: x along it, y from `across`, made perpendicular, or else horizontal."""
     x = np.asarray(along, dtype=float)
     x = x / np.linalg.norm(x)
     if across is None:
@@ -270,18 +263,10 @@ def axes_of(along: Any, across: Any = None) -> Array:
 
 
 def beam(
-    start: Sequence[float],
-    end: Sequence[float],
-    *,
-    section: AnySection | Sequence[AnySection],
-    material: Material,
-    elements: int | Sequence[float] = 8,
-    names: Mapping[str, float] | None = None,
-    prefix: str = "node",
-    across: Sequence[float] | None = None,
-    element: Literal["cubic", "quintic"] = "cubic",
-    timoshenko: bool = False,
-) -> FiniteElements:
+    start: Sequence[float], end: Sequence[float], *, section: AnySection | Sequence[AnySection], material: Material,
+    elements: int | Sequence[float] = 8, names: Mapping[str, float] | None = None, prefix: str = "node",
+    across: Sequence[float] | None = None, element: Literal["cubic", "quintic"] = "cubic", timoshenko: bool = False,
+) -> FiniteElements:  # fmt: skip
     """Finite elements of a straight beam.
 
     InputError for ends at one place, no elements, places out of order, or another word for the element.
@@ -308,8 +293,6 @@ def beam(
     timoshenko
         Shear deformation and rotary inertia, for cubic elements.
 
-    Examples
-    --------
     >>> aluminium = Material(youngs=70e9, shear=26.5e9, density=2700.0)
     >>> rod = beam((0, 0, 0), (0.5, 0, 0), section=Tube(0.025, 0.010), material=aluminium, names={"a": 0, "b": 1})
     >>> rod.count, rod.names[0], rod.names[-1]

@@ -78,13 +78,11 @@ class Shortening:
 
 
 def inertia_of(elements: FiniteElements, centre: Array, shapes: Array) -> Inertia:
-    """Integrals of modes (d, m) that are orthogonal to rigid motions in the mass matrix.
+    """Integrals of modes (d, m) that are orthogonal to rigid motions, over the mass at the points of the elements.
 
-    Over the mass at the points of the elements, exact for beams; where these are not the whole mass, as with matrices
-    of another program, what is left of the mass matrix is taken as mass at the nodes and between them:
+    Where these are not the whole mass, as with matrices of another program, the rest of the mass matrix is taken as
     ``sum of m_nn' Phi_n Phi_n'`` with the mean m_nn' of the three directions, exact for solid elements and lumped mass,
-    and to the square of their length for beams.
-    Rotary inertia of sections and of masses at nodes counts as constant.
+    and to the square of their length for beams. Rotary inertia of sections and of masses at nodes counts as constant.
     """
     from scipy.sparse import csr_array
 
@@ -127,9 +125,6 @@ def shortening_of(
     The displacement u2 takes the axial strain w'^2 / 2 out of each beam: it is the deflection, in axes of the mean
     motion, under axial loads ``- E A w'^2 / 2`` in the beams. By reciprocity ``integral of F . u2`` of the centrifugal
     loads F of the undeformed body is the work of the axial forces of F on the beams' shortening.
-
-    `deflection` is that under loads (d, n), balanced by the inertia of the rigid body, in axes of the mean motion. Of
-    matrices of another program, whose mass is not at points, there are no axial forces to be found.
     """
     pairs = [(a, b) for a in range(3) for b in range(a, 3)]
     loads, (e, m) = np.zeros((elements.count, len(pairs))), (len(elements.parts), shapes.shape[1])

@@ -34,14 +34,9 @@ class Rayleigh:
 
 
 def modes(
-    elements: FiniteElements,
-    *,
-    interface: Sequence[str],
-    keep: int,
-    damping: float | Rayleigh,
-    method: Literal["craig-bampton", "free"] = "craig-bampton",
-    stiffening: bool = True,
-) -> Modes:
+    elements: FiniteElements, *, interface: Sequence[str], keep: int, damping: float | Rayleigh,
+    method: Literal["craig-bampton", "free"] = "craig-bampton", stiffening: bool = True,
+) -> Modes:  # fmt: skip
     """Reduce finite elements to modes of the free body in mean axes.
 
     Craig-Bampton: `keep` modes with all interface nodes fixed, and the static deflection when one degree of freedom of
@@ -68,8 +63,6 @@ def modes(
     Craig, Bampton: Coupling of substructures for dynamic analyses, AIAA J. 6 (1968) 1313-1319; Hintz: Direct mode
     summation, Ph.D. thesis, Rome (1975), on inertia-relief attachment modes.
 
-    Examples
-    --------
     >>> from nonsmooth.flexible import Material, Tube, beam, modes
     >>> aluminium = Material(youngs=70e9, shear=26.5e9, density=2700.0)
     >>> rod = beam((0, 0, 0), (0.5, 0, 0), section=Tube(0.025, 0.010), material=aluminium)
@@ -150,16 +143,13 @@ def _craig_bampton(elements: FiniteElements, attached: Any, keep: int) -> Array:
 
 
 def _relieved(elements: FiniteElements, R: Array) -> Callable[[Array], Array]:
-    """Deflection (d, n) in mean axes under loads (d, n), balanced by the inertia forces of the accelerated rigid body.
-
-    Solved with the bordered matrix ``(K, M R; (M R)', 0)``, whose last rows ask for no mean motion.
-    """
+    """Deflection (d, n) in mean axes under loads (d, n), balanced by inertia forces of the accelerated rigid body."""
     from scipy.sparse import bmat, csr_array
     from scipy.sparse.linalg import splu
 
     K, MR = elements.stiffness, elements.mass @ R
     weight = abs(K).max() / abs(MR).max()  # so that both have entries of one size
-    border = csr_array(MR * weight)
+    border = csr_array(MR * weight)  # the last rows require that there is no mean motion
     factors = splu(bmat([[K, border], [border.T, None]]).tocsc())
 
     def deflection(loads: Array) -> Array:

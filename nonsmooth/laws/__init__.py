@@ -34,11 +34,7 @@ _OTHERS = {
 
 
 def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[FrictionLaw]:
-    """The law of a name in kebab case; InputError, which names the nearest, if there is none.
-
-    >>> by_name("hunt-crossley").__name__
-    'HuntCrossley'
-    """
+    """The law of a name in kebab case; InputError, which names the nearest, if there is none."""
     known = {key: law for each in ((kind,) if kind else get_args(Kind)) for key, law in _laws(each).items()}
     if isinstance(name, str) and name in known:
         return known[name]
@@ -48,11 +44,7 @@ def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[Frict
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Names of all laws of a kind, "normal" or "friction", in kebab case, sorted; InputError for another kind.
-
-    >>> [name for name in names("normal") if name.startswith("l")]
-    ['lankarani-nikravesh', 'lee-wang', 'line-contact', 'liu']
-    """
+    """Names of all laws of a kind, "normal" or "friction", in kebab case, sorted; InputError for another kind."""
     return tuple(sorted(_laws(kind)))
 
 

@@ -104,8 +104,6 @@ class Compliant(Law):
         Lower bound of the approach velocity, by which hysteresis laws divide: it vanishes if a contact begins at rest.
         Not a parameter of the system.
 
-    Examples
-    --------
     >>> from nonsmooth.laws import Flores
     >>> Compliant(Flores(stiffness=1e10, restitution=0.5)).numbers()
     {'stiffness': 10000000000.0, 'restitution': 0.5}

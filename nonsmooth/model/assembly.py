@@ -147,10 +147,7 @@ class ElementFunctions:
 
     @_by_kind
     def constraint(self, element: Joint) -> ca.Function:
-        """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b.
-
-        Where a motion has a kink its rate is the right limit.
-        """
+        """(t, z_a, z_b, p) -> g, its residual, J_a, J_b, explicit rate of g (right limit), point of the reaction."""
         a, b, local, p = self._arguments(element)
         t = ca.SX.sym("t")
         g = element.constraint(t, a, b, p)
@@ -192,10 +189,7 @@ class ElementFunctions:
 
     @_by_kind
     def contact_axes(self, element: Contact) -> ca.Function:
-        """(z_a, z_b, p) -> normals and tangents at the true surfaces, in the ground frame (d, gaps d).
-
-        For each gap the unit normal from a towards b, and the tangents for the slip of b relative to a.
-        """
+        """(z_a, z_b, p) -> unit normals from a towards b, each with its tangents, in the ground frame (d, gaps d)."""
         a, b, local, p = self._arguments(element)
         d = self.dimension
         pushes = _jacobian(element.true_gaps(a, b, p), b)[:, :d]
@@ -207,10 +201,8 @@ class ElementFunctions:
 
     @_by_kind
     def tangent_spin(self, element: Contact) -> ca.Function:
-        """(z_a, v_a, z_b, v_b, p) -> for each gap the spin of a spatial contact's tangents about its normal [rad/s].
-
-        Relative to the mean spin of both bodies about the normal; positive from the first tangent to the second.
-        """
+        """(z_a, v_a, z_b, v_b, p) -> for each gap the spin [rad/s] of its tangents about its normal, less the mean spin
+        of both bodies; positive from the first tangent to the second."""
         a, b, local, _ = self._arguments(element)
         axes = self.contact_axes(element)(a.z, b.z, local)
         moved = ca.vertcat(a.tangent() @ a.twist, b.tangent() @ b.twist)
@@ -234,10 +226,7 @@ class ElementFunctions:
 
     @_by_kind
     def compliance(self, element: Contact) -> ca.Function:
-        """(depth, rate, approach, slip, bristles, stiction, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
-
-        Slip, stiction and F_T have one entry per tangent, and so has each bristle state.
-        """
+        """(depth, rate, approach, slip, bristles, stiction, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles."""
         law = element.contact
         assert isinstance(law, Compliant)
         names, tangents = self.constants(element), self.dimension - 1

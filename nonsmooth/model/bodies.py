@@ -27,13 +27,7 @@ class Ground(Element):
 
 @dataclass(frozen=True, eq=False)
 class Node(Element):
-    """An additional frame of a body, ``"body.node"``, which joints, contacts and forces accept in place of a body.
-
-    Parameters
-    ----------
-    name : ``"body.node"``
-    body : its body
-    """
+    """An additional frame of a body, ``"body.node"``, which joints, contacts and forces accept in place of a body."""
 
     body: "Body"
 
@@ -45,8 +39,7 @@ class Node(Element):
 class Body(Element):
     """Base of bodies with coordinates q and velocities v, q' = B(q) v.
 
-    Elements act on frames. A body is a frame itself, whose twist is its first velocities, and may have further frames,
-    its nodes: the placement z and the twist ``A(q) v`` of each are functions of the body's coordinates and velocities.
+    Elements act on frames: on the body itself, whose twist is its first velocities, and on its nodes, of twist A(q) v.
     """
 
     #: (label, unit) of each coordinate and of each velocity
@@ -112,10 +105,8 @@ class Body(Element):
         return ca.SX(0), ca.SX(0)
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """Constant stiffness and damping (nv,) of coordinates whose rates are velocities; zero for rigid motion.
-
-        Steppers treat this part of `inner_forces`, ``-stiffness q - damping v``, implicitly.
-        """
+        """Stiffness and damping (nv,) of the part ``-stiffness q - damping v`` of `inner_forces` that is implicit in
+        steppers; zero for rigid motion."""
         return ca.SX.zeros(len(self.v_columns)), ca.SX.zeros(len(self.v_columns))
 
 
@@ -174,7 +165,7 @@ class SpatialBody(Body):
     q = (r, quaternion) with the scalar part first, v = (velocity global, omega in the body frame);
     r' = v_r, quaternion' = 1/2 quaternion ∘ (0, omega); M = diag(m, m, m, J) and h carries -omega x J omega.
     A step rotates the quaternion by the Cayley map of omega, which keeps its norm to round-off and agrees with the
-    midpoint rule for quaternion' = B(quaternion) omega.
+    midpoint rule for quaternion' = B(quaternion) omega. ModelError for a number out of its range.
 
     Parameters
     ----------
@@ -186,12 +177,6 @@ class SpatialBody(Body):
     quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
     velocity : [m/s], global
     angular_velocity : [rad/s], in the body frame
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the mass not positive, the inertia not positive definite, or the quaternion not of
-        norm 1.
 
     >>> SpatialBody("top", mass=1.0, inertia=(1e-3, 1e-3, 2e-3)).start()[0]
     array([0., 0., 0., 1., 0., 0., 0.])
@@ -340,12 +325,7 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     Parameters
     ----------
     body : planar or spatial
-    masses : fixed to it
-
-    Raises
-    ------
-    ModelError
-        If a mass has not as many components as the body has dimensions.
+    masses : fixed to it, with as many components as the body has dimensions
 
     >>> rod = PlanarBody("rod", mass=0.3, inertia=4e-4)
     >>> loaded = with_point_masses(rod, [PointMass(0.1, (0.06, 0.0))])

@@ -171,14 +171,10 @@ def check_rates(system: System, directions: Directions, rates: Array) -> None:
 
 
 def _check_rank(system: System, state: State, parameters: Array, directions: Directions) -> None:
-    """Raise ModelError if constraints are redundant at this state although none was when the system was built.
-
-    A system with known redundant constraints uses solvers that accept any rank.
-    """
-    if system.redundant:
-        return
+    """Raise ModelError if constraints are redundant at this state although none was when the system was built."""
     built = state.t == system.start.t and np.array_equal(state.q, system.start.q)
-    if built and np.array_equal(parameters, system.parameter_values):
+    # a system with known redundant constraints uses solvers that accept any rank
+    if system.redundant or built and np.array_equal(parameters, system.parameter_values):
         return
     found = directions.redundant()
     if found:

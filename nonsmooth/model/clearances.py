@@ -58,11 +58,8 @@ class Section(NamedTuple):
 
 
 def circle(centre: ca.SX, e: ca.SX, clearance: ca.SX, arm: ca.SX, side: int) -> Section:
-    """A round section of one part in the other, of the inner one if `side` is +1, of the outer one if -1.
-
-    `centre` (3,) is on the axis of the part that it belongs to, whose surface is at `arm` from it along e; e (3,) leads
-    from the outer part's centre to the inner one's.
-    """
+    """A round section of the inner part if `side` is +1, of the outer one if -1: its centre, and its radius `arm`; e
+    leads from the outer part's centre to the inner one's."""
     length, smooth = distance(e), e / clearance
     outward, half = e / length, (length - clearance) / 2  # the true point lies half way between overlapping surfaces
     gap = (clearance**2 - ca.dot(e, e)) / (2 * clearance)
@@ -89,11 +86,7 @@ def sections(length: Any, parallel: bool) -> tuple[Any, ...]:
 def end_circles(
     a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, offsets: Sequence[ca.SX]
 ) -> list[Section]:
-    """Sections of a journal of b in a sleeve of a at `offsets` [m] along the axis of the part that bounds them.
-
-    With ``ends="journal"`` they belong to the journal and e is perpendicular to the sleeve's axis, with "sleeve" they
-    belong to the sleeve and e is perpendicular to the journal's axis.
-    """
+    """Sections of the part named by `ends` at `offsets` [m] along its axis; e is perpendicular to the other's axis."""
     radius = getattr(p, "radius", 0.0)
     circles = []
     for offset in offsets:
@@ -110,11 +103,8 @@ def end_circles(
 def collars(
     a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, radius: ca.SX, points: int
 ) -> list[Section]:
-    """Rim points of the part of length L that bounds the engagement, opposite two collars of the other part.
-
-    The collars are at L/2 + s from the other part's centre. There are `points` points on each rim of this radius, or
-    for 0 points the centre of each end; the back end is first.
-    """
+    """Rim points, or for 0 points the centres of the ends, of the part named by `ends`, opposite collars of the other
+    part at L/2 + s from its centre; the back end is first."""
     of_journal = ends == "journal"
     rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)
     other, at_other, axis_other = (a, p.at_a, p.axis_a) if of_journal else (b, p.at_b, p.axis_b)
@@ -245,11 +235,6 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
     ends : "journal" or "sleeve"
         The shorter part, to which circles and rims belong; the other one has the collars. In space only.
     parallel : bool, whether the axes are kept parallel by ideal constraints. In space only
-
-    Raises
-    ------
-    ModelError
-        If a number is out of range, there is friction but no radius, or planar and spatial fields are mixed.
     """
 
     length: PositiveLength | None = field(default=None, kw_only=True)
@@ -520,13 +505,7 @@ class SpatialPrismaticClearance(_BySections):
     across_guide, across_slider : [-]
         Direction of the height, in the frame of each body; its component along the axis is ignored.
     ends : "slider" or "guide", the shorter one, to which the corners belong
-    every_wall : bool, whether each corner has gaps to all four walls
-
-    Raises
-    ------
-    ModelError
-        If a number is out of range, a direction is zero or along the axis, or `every_wall` is requested with
-        ``ends="guide"``.
+    every_wall : bool, whether each corner has gaps to all four walls; with ``ends="slider"`` only
     """
 
     guide: BodyRef

@@ -66,11 +66,6 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
 
     The linear and the angular velocity of a body are regarded as given if they are not zero. Given velocities are kept
     if the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.
-
-    Raises
-    ------
-    ModelError
-        If a joint cannot be closed or rows contradict each other; it is named with its residual.
     """
     e, t, q, p = system.elementwise, state.t, state.q, parameters
     check_finite("The coordinate", q, system.names.q)
@@ -95,8 +90,7 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
 
 
 def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby: bool = False) -> Array | None:
-    """Coordinates that satisfy joints and drivers at a time [s], from the guess q and, unless `nearby`, from perturbed
-    ones; None if none are found."""
+    """Coordinates that satisfy joints and drivers, from q and, unless `nearby`, from perturbed guesses; or None."""
     guess = _reached(system, t, q, parameters, 0)
     if nearby:
         found = _descended(system, t, guess, parameters)

@@ -59,22 +59,21 @@ PRODUCTS = (ca.OP_MUL, ca.OP_IF_ELSE_ZERO)
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """A value that depends on time and parameters alone; `clock`: time itself, or time clamped to an interval;
-    `degree`: of a piecewise polynomial of time, infinite for others."""
+    """A value that depends on time and parameters alone."""
 
     value: ca.SX
     timed: bool
-    clock: bool = False
-    degree: float = 0
+    clock: bool = False  #: time itself, or time clamped to an interval
+    degree: float = 0  #: of a piecewise polynomial of time, infinite for others
 
 
 @dataclass(eq=False)
 class _Found:
-    """Course of an element in time: times, which are expressions of parameters (and whether the change follows the
-    time itself, as of ``t > time``), functions that are piecewise constant, with those whose roots are their changes,
-    and smooth functions."""
+    """Course of an element in time."""
 
+    #: expressions of parameters, and whether the change follows the time itself, as of ``t > time``
     times: list[tuple[ca.SX, bool]] = field(default_factory=list)
+    #: piecewise constant functions, with those whose roots, or whole numbers, are their changes
     levels: list[tuple[ca.SX, ca.SX, bool]] = field(default_factory=list)
     functions: list[ca.SX] = field(default_factory=list)
 
@@ -136,8 +135,7 @@ class Corners:
         self._kept: dict[Any, tuple[Array, bool]] = {}
 
     def __call__(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
-        """Corners (n,) [s] after the start of a run and up to its end, in order, and whether a function varies faster
-        than it is sampled."""
+        """Corners (n,) [s] after the start and up to the end, and whether a function varies faster than its samples."""
         found = self._found
         if not (found.times or found.levels or found.functions):
             return np.zeros(0), False
@@ -186,13 +184,11 @@ class _OfTime:
         return np.concatenate(columns, axis=1)
 
     def divided(self, t: Array, values: Array, several: float, hidden: float) -> tuple[Array, Array, bool]:
-        """Times (n,) and those that divide intervals in which something may hide, the functions at these times
-        (functions, n), and whether these intervals are too many.
+        """Times (n,) and those that divide intervals in which something may hide, values there, and whether too many.
 
-        Something may hide where the bounds leave room outside the values at both ends: more than the median room
-        `several` times, more than a share `hidden` of the range of a function, and, once divided, not less in
-        proportion. For what is wide since operands occur often in the bounds shrinks with the interval, a peak within
-        it does not.
+        Something may hide where the bounds leave more room outside the values at both ends than `several` times the
+        median and a share `hidden` of the range, and, once divided, not less in proportion: for what is wide since
+        operands occur often in the bounds shrinks with the interval, a peak within it does not.
         """
         y = self(t, values)
         used = np.flatnonzero(np.all(np.isfinite(y), axis=1))
@@ -353,8 +349,7 @@ def _affine_roots(
 def _changes(
     level: _OfTime, roots: Array, known: Array, t_start: float, t_end: float, values: Array
 ) -> tuple[Array, bool]:
-    """Times at which a piecewise constant function has a new value: each the first number with it. And whether it may
-    have more."""
+    """First numbers with which a piecewise constant function has a new value, and whether there may be more."""
     often = False
     t = np.concatenate([[t_start, t_end], known, np.nextafter(known, -np.inf)])
     if roots.size:
@@ -388,8 +383,7 @@ def _changes(
 
 
 def _pulses(functions: _OfTime, known: Array, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
-    """Times that divide pulses, which last a few samples or less, into parts in which they are nearly linear, and
-    whether a function bends sharply, or may do so, at too many samples for pulses."""
+    """Times that divide pulses of a few samples into nearly linear parts, and whether a function bends at too many."""
     ends = before(np.append(known, t_end))
     starts = t_start + (t_start - before(np.array([t_start])))
     # at random, always the same, so that no period looks like a longer one
@@ -469,11 +463,7 @@ RISING_IN_BOTH: dict[int, Callable[[Numbers, Numbers], Numbers]] = {
 
 
 class Bounds:
-    """Bounds of a function (x, p) -> (y,) of numbers, over intervals of its first argument.
-
-    They hold but for round-off and are exact where each operand occurs once; the more often it does and the longer the
-    interval, the wider they are. Operations without known bounds have infinite ones.
-    """
+    """Bounds of a function (x, p) -> (y,) over intervals of its first argument, exact if each operand occurs once."""
 
     def __init__(self, function: ca.Function) -> None:
         inputs, outputs = function.instruction_input, function.instruction_output

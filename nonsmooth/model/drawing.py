@@ -50,10 +50,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class Mark(Primitive):
-    """A joint as a symbol at a point of each of its two bodies, which coincide unless the shape is "joint".
-
-    ``pin``: free to turn in the plane; ``ball``: free to turn in space; ``weld``: fixed; ``joint``: of another kind.
-    """
+    """A joint as a symbol at a point of each of its two bodies, which coincide unless the shape is "joint"."""
 
     a: Spot
     b: Spot
@@ -85,9 +82,8 @@ class Slide(Primitive):
 class Bearing(Primitive):
     """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified.
 
-    In space `axis_a` and `axis_b` are the axes of sleeve and journal in the frames of their bodies and `length` [m] is
-    the length in which they are engaged; without axes it is a ball in a socket. The circles of its gaps are at
-    `sections` [m] along the axis, from the middle, of the journal or, with `of_sleeve`, of the sleeve.
+    In space axes make it a journal in a sleeve, engaged over `length` [m]; circles of its gaps are at `sections` [m]
+    from the middle, of the journal or, with `of_sleeve`, of the sleeve.
     """
 
     a: Spot
@@ -106,9 +102,8 @@ class Bearing(Primitive):
 class Guide(Primitive):
     """A rectangular slider at b between walls of a guide at a with the clearance [m] on each side, drawn magnified.
 
-    `along` and `across` are the axes of the guide in the frame of a, `along_b` and `across_b` those of the slider in
-    its own: of its length and its height [m]. In space `width` [m] is its extent in the third direction, with
-    `side_clearance` [m] on each side.
+    The axes of length and height, `along` and `across`, are in the frame of a, those of the slider in its own; `width`
+    and `side_clearance` [m] are those of the third direction in space.
     """
 
     a: Spot
@@ -127,8 +122,7 @@ class Guide(Primitive):
 
 @dataclass(frozen=True)
 class Wall(Primitive):
-    """A flat surface of a through a spot, its normal (in the frame of a) towards the free side, which a point or round
-    surface of b faces: `near` is its centre and `radius` [m] its radius."""
+    """A flat surface of a, its normal towards the free side, and a round one of b of this radius [m] about `near`."""
 
     spot: Spot
     normal: Vector
@@ -180,15 +174,12 @@ class Box(Primitive):
 
 @dataclass(frozen=True, eq=False)
 class Solid(Primitive):
-    """A shape of a body: points (n, 3) [m] in its frame and faces between them, whose corners are counterclockwise as
-    seen from outside; for the plane polygons (k, 2) that cover it together.
-
-    If `convex`, the outline in the plane is the hull of the points of its one polygon.
-    """
+    """A shape of a body: points (n, 3) [m] in its frame and faces, counterclockwise as seen from outside."""
 
     spot: Spot
     points: NDArray[np.float64]
     faces: tuple[tuple[int, ...], ...]
+    #: polygons (k, 2) that cover it in the plane; if convex one, whose hull is its outline
     seen: tuple[NDArray[np.float64], ...]
     convex: bool = False
 
@@ -231,11 +222,7 @@ class Arrow(Primitive):
 
 @dataclass(frozen=True)
 class Turn(Primitive):
-    """A torque on b, and its opposite on a if given; in space about a vector of the frame of a, else of the ground
-    frame.
-
-    It is drawn at the joint of the same two bodies, else at b.
-    """
+    """A torque on b, and its opposite on a if given; in space about a vector of the frame of a, else of the ground."""
 
     b: Spot
     a: Spot | None = None

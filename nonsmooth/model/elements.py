@@ -46,11 +46,8 @@ NO_FIT = '{} takes no fit, which states a clearance; give a number, or "0.12 ±3
 class Element(metaclass=Called):
     """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities.
 
-    Raises
-    ------
-    ModelError
-        Of every element: if its name is not a word without dots, a number is not finite or out of its range, a
-        direction is zero, a quaternion not of norm 1, a field is missing, or fields of plane and space are mixed.
+    ModelError for a name that is no word without dots, a number out of its range, a direction that is zero, a
+    quaternion not of norm 1, a field that is missing, or fields of plane and space that are mixed.
     """
 
     name: str
@@ -205,8 +202,7 @@ class Element(metaclass=Called):
             raise self.error(f"{label} must be {accepted.accepted}, got {value!r}{tiny}.")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a direction is zero or has not three components, a quaternion is not of norm 1, or
-        parameters that are valid individually are inconsistent otherwise."""
+        """Raise ModelError for a direction that is zero, a quaternion not of norm 1, or inconsistent numbers."""
         for name, declared in self._declared().items():
             quantity, labels = declared.quantity, declared.quantity.labels
             parts = [numbers[f"{name}_{axis}"] for axis in labels if f"{name}_{axis}" in numbers]

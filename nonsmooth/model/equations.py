@@ -51,16 +51,12 @@ Expressions = dict[str, ca.SX]
 
 
 class Frame(NamedTuple):
-    """The ground, a body, or a node on which elements act.
-
-    `turning` is z for loads: in the plane with the angle, which is zero for the ground. `body` is empty for the ground;
-    `map` is that from the velocities of the body to the twist, None if it is the identity.
-    """
+    """The ground, a body, or a node on which elements act."""
 
     placement: Placement
-    turning: ca.SX
-    body: str
-    map: ca.SX | None
+    turning: ca.SX  #: z for loads, in the plane with the angle
+    body: str  #: empty for the ground
+    map: ca.SX | None  #: from the velocities of the body to the twist, None if it is the identity
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,11 +36,8 @@ LAW = ("restitution", "friction", "tangential")
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """Values of the rows of joints, and their derivatives with respect to the velocities of two bodies.
-
-    `value` (ng,), its rate ``J_a . v_a + J_b . v_b + explicit`` with J (ng, width); `a`, `b` (ng,) numbers of the
-    bodies, 0 the ground, whose `J` is zero.
-    """
+    """Values (ng,) of the rows of joints, of rates ``J_a . v_a + J_b . v_b + explicit`` with J (ng, width), and their
+    bodies, of which 0 is the ground, whose J is zero."""
 
     value: Array
     J_a: Array
@@ -52,30 +49,22 @@ class ConstraintRows:
 
 @dataclass(frozen=True, eq=False)
 class Placements:
-    """Bodies and their frames at coordinates and velocities.
+    """Bodies and their frames, the ground, then the bodies, then nodes, at coordinates and velocities.
 
-    Frames are the ground, then the bodies, then nodes: placements z, twists (frames, 3 or 6), angles (frames, 1), in
-    space (frames, 0). Of the ground and the bodies velocities (bodies + 1, width), of the bodies the forces on
-    themselves (bodies, width) and mass matrices (bodies, width, width); entries that a body lacks are zero, and one on
-    the diagonal of its mass matrix. `maps` (frames, 3 or 6, width) map the velocities of a frame's body to the frame's
-    twist; None if all bodies are rigid and twists are velocities.
+    Entries that a body lacks are zero, and one on the diagonal of its mass matrix.
     """
 
     z: Array
-    angles: Array
-    velocities: Array
-    inner: Array
-    masses: Array
-    twists: Array
-    maps: Array | None
+    angles: Array  #: (frames, 1), in space (frames, 0)
+    velocities: Array  #: (bodies + 1, width)
+    inner: Array  #: forces of bodies on themselves (bodies, width)
+    masses: Array  #: (bodies, width, width)
+    twists: Array  #: (frames, 3 or 6)
+    maps: Array | None  #: (frames, 3 or 6, width) from velocities to twists; None if all bodies are rigid
 
 
 class _Group:
-    """Elements of one kind, whose function is that of one element.
-
-    `members` are their indices among all joints, contacts or forces; by element, `bodies` are the numbers of its frames
-    and `parameters` the indices of its parameters among all.
-    """
+    """Elements of one kind: their indices, the function of one of them, their frames and indices of parameters."""
 
     def __init__(self, function: ca.Function, members: list[int], bodies: list[Any], parameters: list[Any]) -> None:
         self.members, self.count = np.array(members, dtype=np.intp), len(members)
@@ -98,11 +87,7 @@ class _Group:
 
 
 class Elementwise:
-    """Evaluation of a mechanism by kinds of elements.
-
-    `width` is the largest number of velocities of a body, `rigid` that of a rigid one, 3 in the plane and 6 in space,
-    `ng` the number of rows of joints, `first_rows` the first of each.
-    """
+    """Evaluation by kinds of elements; `width` is the largest number of velocities of a body, `rigid` a rigid one's."""
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
         self.functions, self._index = functions, {name: i for i, name in enumerate(parameters)}
@@ -150,8 +135,7 @@ class Elementwise:
         self._law: tuple[Any, Array] = None, np.zeros((4, 0))
 
     def contact_law(self, values: Array) -> Array:
-        """Restitution, friction, tangential restitution and size of each contact (4, nc); (4, runs, nc) for parameters
-        (runs, parameters)."""
+        """Restitution, friction, tangential restitution and size of contacts (4, nc), of many runs (4, runs, nc)."""
         known, key = self._law, (values.shape, values.tobytes())
         if known[0] != key:
             padded = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)

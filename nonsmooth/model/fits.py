@@ -85,16 +85,13 @@ class Scatter(ABC, float):
 class Toleranced(Scatter):
     """A dimension ``nominal +- tolerance``: the nominal number, wherever a number is taken.
 
+    InputError for a tolerance that is not positive, or an unknown distribution.
+
     Parameters
     ----------
     nominal : in SI units
     tolerance : largest deviation, > 0, in the same unit; T is twice as large
     distribution : how products scatter, see `Scatter`
-
-    Raises
-    ------
-    InputError
-        For a tolerance that is not positive, or an unknown distribution.
 
     >>> length = Toleranced(0.12, 3e-5)
     >>> float(length), length.lower, round(length.sd, 12), length.text
@@ -136,7 +133,9 @@ class Fit(Scatter):
     """The clearance of an ISO 286 fit: a number in metres, wherever a clearance is taken.
 
     Drawings state the **diametral** clearance, hole less shaft; joints take the **radial** one, half of it, and
-    prismatic ones, whose sizes are widths, that on each side, also half of it. The number is this half.
+    prismatic ones, whose sizes are widths, that on each side, also half of it. The number is this half. InputError for
+    an unknown class, a size out of range, a fit that can interfere, or a number that is the diametral clearance or lies
+    outside of the limits; each with the nearest that is accepted.
 
     Parameters
     ----------
@@ -149,19 +148,11 @@ class Fit(Scatter):
         How products scatter, see `Scatter`. Normal: hole and shaft are, each with T = 6 sigma, so that
         ``sd = sqrt(T_hole^2 + T_shaft^2) / 12`` of the radial clearance.
 
-    Raises
-    ------
-    InputError
-        For an unknown class, a size out of range, a fit that can interfere, or a number that is the diametral clearance
-        or lies outside of the limits; each with the nearest that is accepted.
-
     References
     ----------
     ISO 286-1:2010, Geometrical product specifications (GPS), ISO code system for tolerances on linear sizes, Part 1:
     Basis of tolerances, deviations and fits
 
-    Examples
-    --------
     >>> fit = Fit(20e-3, "H7", "g6")
     >>> float(fit), fit.lower, fit.upper, fit.text
     (1.2e-05, 3.5e-06, 2.05e-05, '20 H7/g6')
@@ -284,33 +275,15 @@ SIGN = re.compile(r"±|\+/-|\+-")
 
 
 def looks_stated(text: str) -> bool:
-    """Whether a text is meant as a fit or as a toleranced dimension.
-
-    >>> looks_stated("20 H7/g6"), looks_stated("0.12 ±3e-5"), looks_stated("2 N s/m")
-    (True, True, False)
-    """
+    """Whether a text is meant as a fit or as a toleranced dimension."""
     return CLASSES.search(text) is not None or SIGN.search(text) is not None
 
 
 def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Toleranced:
-    """The fit or the toleranced dimension that a text states.
+    """The fit or the toleranced dimension that a text states; InputError for another one.
 
-    Parameters
-    ----------
-    text
-        ``"20 H7/g6"``: nominal size in mm and fit, optionally followed by min, mean, max or a radial clearance [m], and
-        by a distribution; or ``"0.12 ±3e-5"``, in SI units, also with ``+-``, optionally with a distribution.
-    number : reads texts such as ``"120 mm"``, of the nominal dimension and the tolerance, in place of SI numbers
-
-    Raises
-    ------
-    InputError
-        For another text, in one sentence with an example or the nearest that is accepted.
-
-    >>> stated("20 H7/g6 max")
-    Fit(0.02, 'H7', 'g6', at='max')
-    >>> stated("0.12 +-3e-5 uniform")
-    Toleranced(0.12, 3e-05, distribution='uniform')
+    ``"20 H7/g6 max uniform"`` has a size in mm, and may name a limit or a radial clearance [m] and a distribution;
+    ``"0.12 ±3e-5 uniform"`` is in SI units, unless `number` reads texts such as ``"120 mm"``.
     """
     found = CLASSES.search(text)
     if found is not None and not SIGN.search(text[: found.start()]):

@@ -66,8 +66,6 @@ class FloatingFrame:
 
         M v' = V' (-omega x P_omega, -d(P . V v)/d(eta) + forces on eta) + V_dot' P
 
-    of which the terms in velocities do no work.
-
     References
     ----------
     Hamel, G. (1904), Die Lagrange-Eulerschen Gleichungen der Mechanik, Z. Math. Phys. 50, 1-57.
@@ -120,8 +118,7 @@ class FloatingFrame:
     def forces(self, eta: ca.SX, sigma: ca.SX, w: ca.SX, moment: ca.SX, elastic: Any) -> ca.SX:
         """h of the turning and of the modes, inertia forces included; `elastic` is -K eta - D eta' of the rates eta'.
 
-        `moment` is J0 sigma with the inertia of the parameters. Where it is another than that of the modes, momenta
-        keep their relation to the velocities, and the body the inertia that this makes.
+        `moment` is J0 sigma with the inertia of the parameters, also where that of the modes is another.
         """
         if not self.changing:
             turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(sigma, moment)
@@ -184,10 +181,7 @@ def _inverse(upper: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(Body):
-    """Base of flexible bodies, with what plane and space have in common.
-
-    ``mass``, ``inertia``, ``frequency`` and ``damping`` are parameters of the system, taken from the modes.
-    """
+    """Base of flexible bodies, whose mass, inertia, frequency and damping are parameters taken from the modes."""
 
     modes: Modes
 
@@ -249,13 +243,7 @@ class FlexibleBody(Body):
         return element
 
     def node(self, name: str) -> Node:
-        """The frame at a node, which stands where a body stands in any element.
-
-        Raises
-        ------
-        ModelError
-            If there is no such node.
-        """
+        """The frame at a node, which stands where a body stands in any element; ModelError if there is no such node."""
         if name not in self.nodes:
             raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
         return Node(f"{self.name}.{name}", self)

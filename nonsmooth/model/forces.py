@@ -37,10 +37,7 @@ class Gravity(Element):
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
-    """Base of forces between the bodies named in `body_fields`.
-
-    In the plane its placements also contain the angle, including full turns.
-    """
+    """Base of forces between the bodies named in `body_fields`; in the plane placements have the angle as well."""
 
     #: whether the power of the force is counted as damping rather than as work of loads
     dissipative = False
@@ -332,7 +329,7 @@ class Bushing(Force):
     vector phi n in the frame of a. K and C are symmetric 3x3 or 6x6 matrices. The force vectors are ``J' F`` with the
     Jacobian J of s, ``s' = J v``: the elastic part is minus the gradient of ``s' K s / 2`` exactly, and the power of
     damping is ``-s'' C s'`` exactly, however large the deformations are. It is intended for small rotations and defined
-    up to a half turn, beyond which the angle changes its sign.
+    up to a half turn, beyond which the angle changes its sign. ModelError if K or C has a negative eigenvalue.
 
     Parameters
     ----------
@@ -346,12 +343,6 @@ class Bushing(Force):
         The same for C, [N s/m], [N m s/rad]; no damping if omitted.
     angle : [rad], angle of b relative to a at which the bushing is free of load; in the plane only
     quaternion : [-], optional, (w, x, y, z), this orientation in space; parallel frames if omitted
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite or out of range, numbers of plane and space are mixed, or K or C has a negative
-        eigenvalue.
 
     >>> Bushing("mount", "ground", "engine", stiffness=(2e5, 2e5), rotational_stiffness=300.0).body_names()
     ('ground', 'engine')

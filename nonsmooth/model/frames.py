@@ -63,10 +63,7 @@ class _Placement:
 
 @dataclass(frozen=True, eq=False)
 class PlanarPlacement(_Placement):
-    """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame.
-
-    The placements of loads have the angle, including full turns, as a fifth entry of z.
-    """
+    """z = (x, y, cos, sin), for loads also the angle with full turns, and twist (vx, vy, omega) of a planar frame."""
 
     size = 2
 
@@ -200,23 +197,15 @@ BASIS = np.linalg.qr(np.array([[0.6180, -0.7321, 0.2361], [0.4142, 0.6458, 0.707
 
 
 def tangents(normal: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Two unit vectors perpendicular to a unit `normal` and to each other, in the frame in which it is given.
-
-    >>> n = np.array([0.6, 0.0, 0.8])
-    >>> t1, t2 = (np.array(ca.DM(t)).ravel() for t in tangents(ca.DM(n)))
-    >>> bool(max(abs(t1 @ n), abs(t2 @ n), abs(t1 @ t2), abs(t1 @ t1 - 1)) < 1e-15)
-    True
-    """
+    """Two unit vectors perpendicular to a unit `normal` and to each other, in the frame in which it is given."""
     e1, e2, pole = (ca.DM(BASIS[:, i]) for i in range(3))
     mean = (normal + pole) / (1 + ca.dot(normal, pole))
     return e1 - ca.dot(normal, e1) * mean, e2 - ca.dot(normal, e2) * mean
 
 
 def slip_at(point: ca.SX, normal: ca.SX, a: Placement, b: Placement) -> ca.SX:
-    """Velocity of b relative to a at a `point` of the ground frame, along the tangents of `normal`.
-
-    In the plane along the normal turned by -90 degrees.
-    """
+    """Velocity of b relative to a at a `point` of the ground frame, along the tangents of `normal`; in the plane along
+    the normal turned by -90 degrees."""
     relative = b.velocity_at(point) - a.velocity_at(point)
     if isinstance(a, PlanarPlacement):
         return ca.dot(ca.vertcat(normal[1], -normal[0]), relative)
@@ -230,10 +219,7 @@ def unit(direction: Any) -> ca.SX:
 
 
 def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
-    """t_1, t_2 of the unit vector along `axis`: those of `nonsmooth.model.frames`, of -n in the pole's half space.
-
-    They are orthonormal to round-off for every axis; the change of the pair at the equator only mixes the two rows.
-    """
+    """t_1, t_2 of the unit vector n along `axis`, of -n in the pole's half space, so that they are orthonormal."""
     n = unit(axis)
     return tangents(n * ca.if_else(ca.dot(n, BASIS[:, 2]) < 0, -1, 1))
 
@@ -288,8 +274,7 @@ def turn(E: ca.SX) -> ca.SX:
 def rotation_vector(E: ca.SX) -> ca.SX:
     """phi n [rad] with phi in [0, pi]: zero only at E = 1, with slope 1.
 
-    The quaternion is a column of the matrix of its products, which are linear in E, over the root of the largest
-    diagonal entry, so that nothing is lost near half turns.
+    The quaternion is that column of the matrix of its products of which nothing is lost near half turns.
     """
     axial, trace = turn(E), ca.trace(E)
     squares = [(1 + trace) / 4, *((1 + 2 * E[i, i] - trace) / 4 for i in range(3))]

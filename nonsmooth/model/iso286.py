@@ -112,16 +112,7 @@ def check_size(size: float) -> None:
 
 
 def it_grade(grade: int, size: float) -> float:
-    """Tolerance [um] of a grade, 1 to 18, at a nominal size [mm].
-
-    Raises
-    ------
-    InputError
-        For a grade or a size that the tables do not contain.
-
-    >>> it_grade(7, 20.0), it_grade(6, 20.0)
-    (21.0, 13.0)
-    """
+    """Tolerance [um] of a grade, 1 to 18, at a nominal size [mm]; InputError for what the tables do not contain."""
     if grade not in GRADES:
         near = min(max(grade, GRADES[0]), GRADES[-1])
         raise InputError(f"There is no grade IT{grade} in the tables: grades are IT1 to IT18; the nearest is IT{near}.")
@@ -131,13 +122,7 @@ def it_grade(grade: int, size: float) -> float:
 
 
 def shaft(letter: str, grade: int, size: float) -> Limits:
-    """Limit deviations ei, es [um] of a shaft; size in mm.
-
-    a to h: ``ei = es - IT``; k to z: ``es = ei + IT``; js: half of the tolerance on both sides.
-
-    >>> shaft("g", 6, 20.0)
-    Limits(lower=-20.0, upper=-7.0)
-    """
+    """Limit deviations ei, es [um] of a shaft at a size [mm]; a to h ``ei = es - IT``, k to z ``es = ei + IT``."""
     tolerance = it_grade(grade, size)
     if letter == "js":
         return Limits(-tolerance / 2, tolerance / 2)
@@ -146,14 +131,11 @@ def shaft(letter: str, grade: int, size: float) -> Limits:
 
 
 def hole(letter: str, grade: int, size: float) -> Limits:
-    """Limit deviations EI, ES [um] of a hole; size in mm.
+    """Limit deviations EI, ES [um] of a hole at a size [mm].
 
     A to H: ``EI = -es`` of the shaft with the same letter. K, M, N up to IT8 and P to Z up to IT7: ``ES = -ei + Delta``
     with ``Delta = IT(n) - IT(n-1)``, 0 up to 3 mm, so that H7/p6 and P7/h6 have the same clearance. Coarser ones:
     ``ES = -ei``, and 0 for K and N.
-
-    >>> hole("H", 7, 20.0), hole("P", 7, 20.0)
-    (Limits(lower=0.0, upper=21.0), Limits(lower=-35.0, upper=-14.0))
     """
     tolerance, small = it_grade(grade, size), letter.lower()
     if small == "js":
@@ -190,16 +172,7 @@ def _deviation(letter: str, small: str, grade: int, size: float) -> float:
 
 
 def parts_of(text: str, kind: str) -> tuple[str, int]:
-    """Letter and grade of a tolerance class such as ``H7``; `kind` is "hole" or "shaft".
-
-    Raises
-    ------
-    InputError
-        For another form, an unknown letter or grade, with the nearest that is known.
-
-    >>> parts_of("H7", "hole"), parts_of("js6", "shaft")
-    (('H', 7), ('js', 6))
-    """
+    """Letter and grade of a tolerance class of a "hole" or "shaft", such as ``H7``; InputError for an unknown one."""
     known, example = (HOLES, "H7") if kind == "hole" else (SHAFTS, "g6")
     found = re.fullmatch(r"\s*([A-Za-z]+)\s*(\d+)\s*", text)
     if found is None:

@@ -68,11 +68,7 @@ class Joint(Element):
         return getattr(p, "at_b", ca.SX.zeros(self.dimensions[0]))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        """Its symbol at the points ``at_a`` and ``at_b``; without ``at_b``, at the application point.
-
-        With directions among its parameters: ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about
-        which others turn, the normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
-        """
+        """Its symbol at its points, with its axes, its plane ``normal_a``, and the direction ``slide_b`` of a slide."""
         a, b = self.spots(p)
         if not b.at:
             b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))

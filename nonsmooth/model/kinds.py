@@ -19,11 +19,7 @@ T = TypeVar("T")
 
 
 def element_kinds() -> dict[str, type[Element]]:
-    """Every kind of element.
-
-    >>> sorted(name for name in element_kinds() if name.startswith("pr"))
-    ['prescribed-motion', 'prescribed-pose', 'prismatic', 'prismatic-clearance']
-    """
+    """Every kind of element by name: ``"prescribed-motion"``, ``"prismatic"``, ..."""
     from nonsmooth.model.bodies import Body, Node
     from nonsmooth.model.flexible_bodies import FlexibleBody
     from nonsmooth.model.forces import Force
@@ -50,11 +46,7 @@ def element_kinds() -> dict[str, type[Element]]:
 
 
 def time_functions() -> dict[str, type[TimeFunction]]:
-    """Every function of time that is data.
-
-    >>> sorted(time_functions())
-    ['axis-angle', 'fourier-signal', 'harmonic', 'ramp', 'table', 'time-vector']
-    """
+    """Every function of time that is data, by name: ``"axis-angle"``, ``"table"``, ..."""
     return _by_name(_below(TimeFunction))
 
 
@@ -65,8 +57,7 @@ def _below(cls: type[T]) -> Iterator[type[T]]:
 
 
 def _by_name(classes: Iterable[type[T]]) -> dict[str, type[T]]:
-    """Classes by name: of two with the same name that of the package, else the one defined last, as in a repeated
-    notebook cell."""
+    """Classes by name: of two that of the package, else the one defined last, as in a repeated notebook cell."""
     found: dict[str, type[T]] = {}
     for cls in classes:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
@@ -80,11 +71,7 @@ class TracedFloat(float):
 
 
 def trace_argument(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> dict[str, str]:
-    """The numbers of elements that one of the arguments is, with their units, ``{"pin.clearance": "m"}``.
-
-    Only what is the argument itself counts, not what is computed from it, even if it is equal: the mass of a rod of
-    1 kg/m is equal to its length.
-    """
+    """The numbers of elements that an argument is, not those computed from it, as ``{"pin.clearance": "m"}``."""
     number = TracedFloat(arguments[name])
     try:
         with warnings.catch_warnings():

@@ -39,11 +39,7 @@ class FormulaError(ValueError):
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of a formula, with these values of its variables: a CasADi expression of symbols.
-
-    >>> evaluate("k * x**2 / 2", {"k": 3.0, "x": 2.0})
-    6.0
-    """
+    """The value of a formula such as ``k * x**2 / 2``, with these values of its variables."""
     return _value(_parsed(text), names)
 
 
@@ -104,7 +100,8 @@ class Load(Force):
     A law is a function of time, of the placements of both bodies and of the load's parameters, called once with
     symbols: use functions of CasADi or NumPy, and `casadi.if_else` instead of ``if``. For what a placement has see
     `nonsmooth.model.frames`. The ground is at rest in the origin: for a load on a single body, such as drag, a is the
-    ground. A discontinuous law limits the order of a stepper, and a stiff one its step size.
+    ground. A discontinuous law limits the order of a stepper, and a stiff one its step size. ModelError if there is no
+    law, a law has other arguments or is no formula, a number is not finite, or its name is no word.
 
     Instead of a function a law may be a formula, a text for each component in the frame of a, as in files:
     ``torque="stall * (1 - omega / free)"``. Its names are t, the load's parameters, and the motion of b relative to a,
@@ -124,12 +121,6 @@ class Load(Force):
         be changed without a new compilation.
     at_b : [m], point at which the force acts, in the frame of b; also available in `p`
     dissipative : bool, whether the power of force and torque is counted as dissipation instead of work of loads
-
-    Raises
-    ------
-    ModelError
-        If there is no law, a law has other arguments or is not a formula, a number is not finite, or its name is not a
-        word.
 
     >>> motor = Load("motor", "ground", "rotor", torque=lambda t, a, b, p: p.stall * (1 - b.angular_velocity / p.free),
     ...              parameters={"stall": 2.0, "free": 300.0})

@@ -56,14 +56,9 @@ class Model(metaclass=Called):
     misuse: ClassVar[type[ModelError]] = ModelError
 
     def __init__(
-        self,
-        elements: Iterable[Element] = (),
-        *,
-        name: str = "model",
-        provenance: Mapping[str, Any] | None = None,
-        silence: Iterable[str] = (),
-        assemble: Assembled = False,
-    ) -> None:
+        self, elements: Iterable[Element] = (), *, name: str = "model", provenance: Mapping[str, Any] | None = None,
+        silence: Iterable[str] = (), assemble: Assembled = False,
+    ) -> None:  # fmt: skip
         if not (isinstance(assemble, bool) or assemble == CENTRED):
             raise ModelError(f'Model: assemble must be True, False or "{CENTRED}", got {shown(assemble)}.')
         if not isinstance(name, str):
@@ -82,13 +77,7 @@ class Model(metaclass=Called):
             self.add(element)
 
     def add(self, element: E) -> E:
-        """Add an element and return it.
-
-        Raises
-        ------
-        ModelError
-            If it is not an element, or its name is already used.
-        """
+        """Add an element and return it; ModelError if it is no element, or its name is already used."""
         if not isinstance(element, Element) or isinstance(element, Node):
             raise ModelError(f"Model.add takes a body, joint, driver, clearance, force or shape, got {element!r}.")
         if element.name in self._elements:
@@ -169,17 +158,9 @@ class Model(metaclass=Called):
 
         Bodies move by the least change in the mass metric, which selects the assembly mode next to the guess. Given
         linear and angular velocities (not zero) are kept, the others follow by least kinetic energy; where joints and
-        drivers do not permit a given velocity, it changes as little as possible.
-
-        Returns
-        -------
-        Assembly
-            The initial state, and the changes by body; can be printed, and passed to ``build(assemble=...)``.
-
-        Raises
-        ------
-        ModelError
-            If the joints cannot be satisfied from this guess; the worst is named with its residual.
+        drivers do not permit a given velocity, it changes as little as possible. The result has the changes by body; it
+        can be printed, and passed to ``build(assemble=...)``. ModelError, which names the worst joint with its
+        residual, if they cannot be satisfied from this guess.
 
         >>> from nonsmooth import Ground, PlanarBody, Revolute
         >>> crank = PlanarBody("crank", 1.0, 1e-3, position=(0.1, 0.02), angular_velocity=5.0)

@@ -36,11 +36,7 @@ Integers = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Redundant:
-    """A row of a joint whose direction lies in the span of other rows.
-
-    >>> print(Redundant("second.x", ("first.x",)))
-    "second.x" follows from "first"
-    """
+    """A row of a joint whose direction lies in the span of other rows."""
 
     name: str  #: of the row
     follows_from: tuple[str, ...]  #: names of the rows that span it, all earlier ones; none if the row moves no body
@@ -85,10 +81,9 @@ class Directions:
     def least_change(self, wanted: Array, *, damping: float = 0.0, kept: NDArray[np.bool_] | None = None) -> Array:
         """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted` (rows,).
 
-        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised; with a damping
-        mu > 0 ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u. Components `kept` (bodies
-        + 1, width), whole blocks of the mass matrices, remain zero if the others are sufficient, and otherwise change
-        as little as possible.
+        If rows contradict each other, the scaled residual is least; with a damping mu > 0 that of Levenberg and
+        Marquardt, ``|D' x - wanted/norms|^2 + mu^2 |x|^2``, x = L' u. Components `kept` (bodies + 1, width), whole
+        blocks of the mass matrices, change only if the others are not sufficient.
         """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
         for rows in self._blocks(range(self.first.size)):

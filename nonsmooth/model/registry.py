@@ -52,16 +52,7 @@ Kind = Literal["given", "inferred", "assumed", "corrected"]
 
 @dataclass(frozen=True)
 class Provenance:
-    """The origin of a number.
-
-    Raises
-    ------
-    InputError
-        For another kind, or an empty source.
-
-    >>> Provenance(5.0, "kg", "given", "Table 1")
-    Provenance(value=5.0, unit='kg', kind='given', source='Table 1', note='')
-    """
+    """The origin of a number."""
 
     value: float | str  #: the number, in SI units
     unit: str  #: its unit, ``"-"`` for none
@@ -265,44 +256,21 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
 
 
 def problem(
-    *,
-    tags: Iterable[str] = (),
-    source: str,
-    parameters: Mapping[str, Provenance],
-    panels: Iterable[Any] = (),
-    exact: Callable[..., Any] | None = None,
-    comparison: ComparisonDefaults | None = None,
-    published: Published | None = None,
-    step_size: StepSizeDefaults | None = None,
-) -> "Callable[[Callable[..., Model]], Problem]":
+    *, tags: Iterable[str] = (), source: str, parameters: Mapping[str, Provenance], panels: Iterable[Any] = (),
+    exact: Callable[..., Any] | None = None, comparison: ComparisonDefaults | None = None,
+    published: Published | None = None, step_size: StepSizeDefaults | None = None,
+) -> "Callable[[Callable[..., Model]], Problem]":  # fmt: skip
     """Decorator that makes a `Problem` with these data of a function that returns a `Model`.
 
     `parameters` is the origin of every number in the function, by argument or ``element.parameter``.
-
-    Raises
-    ------
-    InputError
-        For a function without docstring, or a default that contradicts its provenance.
     """
-
-    def decorate(function: "Callable[..., Model]") -> Problem:
-        return Problem(
-            function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
-        )
-
-    return decorate
+    return lambda function: Problem(
+        function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
+    )
 
 
 def find_problems() -> dict[str, Problem]:
-    """Every problem of the installed distributions, by name, in alphabetical order.
-
-    A module that cannot be imported is skipped with a RuntimeWarning that names it.
-
-    Raises
-    ------
-    InputError
-        If two problems have the same name.
-    """
+    """Every problem of the installed distributions, by name, in alphabetical order; InputError if two have one name."""
     found: dict[str, Problem] = {}
     for entry in entry_points(group=GROUP):
         for module in _modules(entry.module):
@@ -317,13 +285,7 @@ def find_problems() -> dict[str, Problem]:
 
 
 def get_problem(name: str) -> Problem:
-    """The problem of that name; underscores may replace hyphens.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, with near matches and the list.
-    """
+    """The problem of that name; underscores may replace hyphens. InputError for an unknown one, with near matches."""
     problems = find_problems()
     key = name.lower().replace("_", "-")
     if key not in problems:
@@ -333,7 +295,7 @@ def get_problem(name: str) -> Problem:
 
 
 def _modules(name: str) -> Iterator[ModuleType]:
-    """The module of that name and, for a package, all its modules that can be imported."""
+    """The module of that name and, for a package, all its modules; RuntimeWarning for one that cannot be imported."""
     try:
         module = importlib.import_module(name)
     except Exception as error:

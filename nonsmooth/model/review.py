@@ -144,8 +144,7 @@ class _Placed:
 def review(
     elements: Sequence[Element], *, assembled: bool, freedom: int, redundant: Sequence[Redundant] = ()
 ) -> list[Remark]:
-    """Remarks on the elements of a model that can be built, whose positions are a guess that has been closed if it is
-    `assembled`; with its velocities less constraints, and rows of joints that follow from others at the start."""
+    """Remarks on a model that can be built; `freedom` is its number of velocities less constraints."""
     placed = _Placed(elements)
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),

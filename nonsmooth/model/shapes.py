@@ -36,17 +36,12 @@ VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A surface of triangles.
+    """A surface of triangles; InputError if the arrays do not fit, or there are more than 10 000 triangles.
 
     Parameters
     ----------
     vertices : (n, 3) [m]
     triangles : (m, 3), numbers of their vertices, from 0; counterclockwise as seen from outside
-
-    Raises
-    ------
-    InputError
-        If the arrays do not fit, or there are more than 10 000 triangles.
     """
 
     vertices: Array
@@ -75,17 +70,12 @@ def read_stl(path: str | os.PathLike[str], *, unit: str) -> Mesh:
     """The surface in an STL file, binary or text.
 
     Vertices are rounded to a millionth of the extent and those at the same place become one; triangles without area are
-    left out. Normals in the file are not used.
+    left out. Normals in the file are not used. InputError if it is no STL file, or has more than 10 000 triangles.
 
     Parameters
     ----------
     path : of the file
     unit : of its numbers, which the file does not say, as ``"mm"``
-
-    Raises
-    ------
-    InputError
-        If the file is no STL file, is too large, or has more than 10 000 triangles.
     """
     try:
         factor = float(in_unit(f"1 {unit}", "m"))
@@ -397,10 +387,9 @@ class MeshShape(_Turned):
 
 
 def _cover(points: Array, triangles: NDArray[np.intp]) -> tuple[Array, ...]:
-    """Polygons that cover what triangles between points (n, 2) cover.
+    """Polygons that cover what triangles between points (n, 2) cover: their boundary, each turned counterclockwise.
 
-    They are the boundary of all triangles, each turned counterclockwise, with multiplicity: edges that two triangles
-    pass in opposite senses vanish. A polygon's winding number about a point is how many triangles cover it.
+    Edges that two triangles pass in opposite senses vanish; a winding number is how many triangles cover a point.
     """
     (x1, y1), (x2, y2) = ((points[triangles[:, i]] - points[triangles[:, 0]]).T for i in (1, 2))
     area = x1 * y2 - x2 * y1

@@ -27,8 +27,7 @@ class TimeFunction(metaclass=InUnits):
     """Base of functions of time that are data: they can be compared, printed, and written to a file.
 
     In the units of their fields, ``value`` is the unit of the load or motion. Numbers may be strings with a unit, whose
-    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle. A number that is not
-    finite or out of its range, and a component that is neither a number nor a callable, are a ModelError.
+    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle.
     """
 
     #: raised for a call that cannot be meant
@@ -112,16 +111,13 @@ class Harmonic(TimeFunction):
 class FourierSignal(TimeFunction):
     """Finite Fourier series ``offset + sum_k sine_k sin(k omega t) + cosine_k cos(k omega t)``, k = 1, 2, ...
 
+    ModelError if a number is not finite, the frequency not positive, or the amplitudes are not equally many.
+
     Parameters
     ----------
     omega : fundamental frequency [rad/s], > 0
     sine, cosine : amplitudes of each harmonic, equally many, in the unit of the load or motion
     offset : in this unit
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the frequency not positive, or the amplitudes are not equally many.
 
     >>> FourierSignal(omega=2.0, sine=(1.0, 0.5), cosine=(0.0, 0.25))(0.0)
     0.25
@@ -154,15 +150,12 @@ class FourierSignal(TimeFunction):
 class Table(TimeFunction):
     """Piecewise linear function of time through given points, constant before the first and after the last.
 
+    ModelError if times do not increase, lengths differ, or a number is not finite.
+
     Parameters
     ----------
     times : [s], strictly increasing, at least two
     values : one per time
-
-    Raises
-    ------
-    ModelError
-        If times do not increase, lengths differ, or a number is not finite.
 
     >>> Table(times=(0.0, 1.0), values=(0.0, 50.0))(0.5)
     25.0
@@ -290,10 +283,7 @@ def tables(signal: Any) -> Iterator[Table]:
 
 
 def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
-    """The arguments of a function, in words, if it cannot be called with `count` of them, else None.
-
-    Also None if they are not known, as for CasADi functions.
-    """
+    """The arguments of a function, in words, if it cannot be called with `count` of them; None also if not known."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

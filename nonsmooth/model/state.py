@@ -14,11 +14,7 @@ LISTED = 20
 
 @dataclass(frozen=True, eq=False)
 class InternalStates(Mapping[str, Array]):
-    """Internal states of a run in one array; by name, views of it: ``state.memory["Contact.P"]``.
-
-    Names are those of fields in the records of the scheme, in SI units, in the order of the model: see
-    ``nonsmooth/engine/saved_state.py`` and the fields in ``nonsmooth/schemes``.
-    """
+    """Internal states of a run in one array, and views of it by the scheme's fields: ``state.memory["Contact.P"]``."""
 
     fields: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: names and shapes, in the order of the array
     numbers: Array = field(default_factory=lambda: np.zeros(0))  #: (n,)

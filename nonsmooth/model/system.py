@@ -4,7 +4,6 @@
 ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -32,7 +31,7 @@ from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.quantities import Wrong, in_unit
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import hint, is_number, shown
 
 
 @dataclass(frozen=True)
@@ -158,18 +157,7 @@ class System:
 
     def corners(self, t_start: float, t_end: float, parameters: Array | None = None, *, closed: bool = False) -> Array:
         """Times (n,) [s] between start and end of a run, with `closed` also at its end, at which loads or drivers are
-        not smooth: each run ends a step there.
-
-        Nodes of a `Table`, changes of conditions on time, of signs, of clamped and of rounded functions of time.
-        Besides these, functions of time are sampled at intervals of 1/16384 of the run, and bounded within them: of a
-        pulse such as a hammer blow, however short, the times that divide it into parts in which it is nearly linear.
-
-        >>> from nonsmooth import Ground, Model, PlanarBody, PointForce, Table
-        >>> blow = Table(times=(0.0, 0.3, 0.30001, 0.30002), values=(0.0, 0.0, 1e5, 0.0))
-        >>> body = PlanarBody("body", mass=1.0, inertia=1.0)
-        >>> Model([Ground(), body, PointForce("hammer", "body", force=lambda t: (blow(t), 0.0))]).build().corners(0, 1)
-        array([0.3    , 0.30001, 0.30002])
-        """
+        not smooth, or which divide their pulses: each run ends a step there, see `nonsmooth.model.corners`."""
         values = self.parameter_values if parameters is None else parameters
         found = self._corners(float(t_start), float(t_end), values)[0]
         return found if closed else found[found < t_end]
@@ -222,8 +210,7 @@ class System:
 
     @cached_property
     def angular_velocities(self) -> NDArray[np.intp]:
-        """Columns of v that are angular velocities of the two bodies of each contact (nc, 2, 3); -1 for those that a
-        body lacks."""
+        """Columns of v that are angular velocities of the bodies of each contact (nc, 2, 3), -1 where it lacks one."""
         of_body: dict[str, list[int]] = {}
         for k in np.flatnonzero(self.angular).tolist():
             of_body.setdefault(self.names.v[k].rpartition(".")[0], []).append(k)
@@ -264,10 +251,9 @@ class System:
 
     @cached_property
     def redundant(self) -> tuple[Redundant, ...]:
-        """Constraints that depend on earlier ones at the initial state, each with these; printed as one sentence each.
+        """Constraints that depend on earlier ones at the initial state, also at a singular one, each with these.
 
-        This includes those of a singular initial state with a regular neighbourhood. The distribution of a load among
-        dependent rows is not determined by rigid-body mechanics; reactions are the least-squares solution.
+        The distribution of a load among them is not determined by rigid-body mechanics; reactions are of least squares.
         """
         return self.redundant_at(self.start, self.parameter_values)
 
@@ -326,13 +312,7 @@ class System:
 
     def parameter_vector(self, changes: Mapping[str, float | str] | None = None) -> Array:
         """Parameters in order, with `changes` by name applied and checked: numbers in SI units, ``"30 um"``, or for a
-        clearance a fit, ``"20 H7/g6"``.
-
-        Raises
-        ------
-        InputError
-            For an unknown name, with the nearest known ones, or a value outside its range.
-        """
+        clearance a fit, ``"20 H7/g6"``. InputError for an unknown name, or a value outside its range."""
         values = self.parameter_values.copy()
         if not changes:
             return values
@@ -365,12 +345,9 @@ class System:
         return values
 
     def state(
-        self,
-        changes: Mapping[str, float] | None = None,
-        *,
-        velocities: Mapping[str, float] | None = None,
+        self, changes: Mapping[str, float] | None = None, *, velocities: Mapping[str, float] | None = None,
         t: float = 0.0,
-    ) -> State:
+    ) -> State:  # fmt: skip
         """An initial state: that of the system with coordinates and `velocities` changed by name.
 
         >>> from nonsmooth import Ground, Model, PlanarBody
@@ -392,10 +369,7 @@ class System:
         return evaluate_rows(self.distance, np.atleast_2d(q), parameters)
 
     def contact_axes(self, q: Array, parameters: Array) -> Array:
-        """Unit normals and tangents (n, nc, dimension, dimension) at rows of coordinates, in the ground frame.
-
-        ``[:, i, 0]`` is the normal of gap i, from its first body towards the second, the others its tangents.
-        """
+        """Unit normals, towards the second body, and tangents (n, nc, d, d) at rows of coordinates, ground frame."""
         d, many = self.dimension, np.atleast_2d(q)
         if self._contact_axes is not None and self.nc > 0:
             axes = self._contact_axes(many, parameters)
@@ -432,10 +406,8 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """For n rows, at m of which velocities jump: true gaps (n, nc) [m], their velocities after impacts, the largest
-    constraint violation (n,), and the energies of `System.energies` after impacts, each (n,); before the m jumps gap
-    velocities (m, nc), and the energies that depend on velocities, each (m,).
-    """
+    """For n rows, at m of which velocities jump: true gaps (n, nc) [m], their velocities, the largest constraint
+    violation (n,) and energies (n,) after impacts; before them velocities of gaps (m, nc) and energies (m,)."""
 
     gap: Array
     rate: Array
@@ -477,9 +449,8 @@ def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=3)
     some = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {some or 'none'}."
+    return hint(name, known).strip() or f"Known: {some or 'none'}."
 
 
 def check_finite(what: str, values: Array, names: tuple[str, ...]) -> None:

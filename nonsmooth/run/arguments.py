@@ -1,6 +1,5 @@
 """Checks of the type and range of the arguments of a run, before anything is computed."""
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Wrong, has_unit, in_unit
-from nonsmooth.settings import is_count, is_number, shown
+from nonsmooth.settings import hint, is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, StepControl
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
@@ -38,9 +37,8 @@ def known_arguments(function: Callable[P, Result]) -> Callable[P, Result]:
     def checked(*values: P.args, **named: P.kwargs) -> Result:
         for name in named:
             if name not in known:
-                close = difflib.get_close_matches(name, known, n=2)
-                hint = f"Did you mean {' or '.join(close)}?" if close else f"It takes {', '.join(known)}."
-                raise InputError(f"{function.__name__} has no argument {name!r}. {ELSEWHERE.get(name, hint)}")
+                remedy = hint(name, known, 2).strip() or f"It takes {', '.join(known)}."
+                raise InputError(f"{function.__name__} has no argument {name!r}. {ELSEWHERE.get(name, remedy)}")
         return function(*values, **named)
 
     return checked
@@ -126,10 +124,7 @@ def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any, a
 
 
 def check_step(control: StepControl, t_start: float, t_end: float, *, first: bool = True) -> None:
-    """Raise InputError for steps that the times of a run cannot tell apart, or for which it is too short.
-
-    The last part of a continued run, which is not its `first` one, may be shorter than its constant step.
-    """
+    """Raise InputError for steps that times cannot tell apart, or longer than a run that is not continued."""
     constant = isinstance(control, ConstantStep)
     longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
     name = "dt" if constant else f"{type(control).__name__}: dt_max"

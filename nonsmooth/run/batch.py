@@ -54,7 +54,8 @@ def simulate_batch(
     Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=..., state=...)``. A run
-    with a step that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``.
+    with a step that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``. ModelError if
+    a set of parameters is out of range, or an initial state violates joints or contacts.
 
     Parameters
     ----------
@@ -79,15 +80,6 @@ def simulate_batch(
     xarray.Dataset
         Dimension ``run``; ``q`` (run, coordinate), ``v`` (run, velocity), the metrics, and the parameters that vary.
 
-    Raises
-    ------
-    InputError
-        For invalid arguments.
-    ModelError
-        If a set of parameters is out of range, or an initial state violates joints or contacts.
-
-    Examples
-    --------
     >>> from nonsmooth import GaussQP
     >>> from nonsmooth_problems import slider_rod
     >>> runs = simulate_batch(
@@ -108,10 +100,7 @@ def simulate_batches(
     steps: Sequence[float | str | StepControl], states: Sequence[State] | None, metrics: Sequence[str],
     threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None = None,
 ) -> list[xarray.Dataset]:  # fmt: skip
-    """Batches of `simulate_batch` for each of the steps; initial states are checked once.
-
-    Errors of runs are noted in `failed`, if given, by the numbers of step and run, whose numbers are then zero.
-    """
+    """Batches of `simulate_batch` for each of the steps; errors of runs go to `failed`, if given, by step and run."""
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
@@ -299,20 +288,19 @@ def _dataset(
         dimension, unit, meaning = METRICS[name]
         dimensions = ("run",) if dimension is None else ("run", dimension)
         data[name] = (dimensions, ends[name], {"units": unit, "long_name": meaning})
-    names = list(system.parameters)
     coordinates: dict[str, Any] = {
         "coordinate": list(system.q_names), "velocity": list(system.v_names),
         "q_units": ("coordinate", list(system.names.q_units)), "v_units": ("velocity", list(system.names.v_units)),
     }  # fmt: skip
     if any(METRICS[name][0] for name in metrics):
         coordinates["contact"] = list(system.contact_names)
-    for name in parameters:
-        coordinates[name] = ("run", values[:, names.index(name)])
+    for i, name in enumerate(system.parameters):
+        if name in parameters:
+            coordinates[name] = ("run", values[:, i])
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
-    steps = steps_of(stepper)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "repeated_runs": repeated,
         "model": json.dumps(system.description), "wall_seconds": time.perf_counter() - begin,
-        "rules": json.dumps(steps.rules(system, stepper, control, values[0])),
+        "rules": json.dumps(steps_of(stepper).rules(system, stepper, control, values[0])),
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

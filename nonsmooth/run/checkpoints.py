@@ -50,17 +50,10 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
 
 
 class Checkpoint:
-    """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
+    """A file, written `every` so many seconds, from which the runs of one `call` of `simulate` continue.
 
-    InputError if the file is not a checkpoint, is damaged, contains another call, or cannot be written.
-
-    Parameters
-    ----------
-    path
-        A file ``.nc``, which may contain the same call, interrupted. Its `request`, if present, is the command line
-        with which `nonsmooth run --resume` repeats the call.
-    every : [s] between two writes
-    call : the data that identify the call, without arguments that do not influence the results
+    `path` may have a `request`, the command line with which ``nonsmooth run --resume`` repeats the call. InputError if
+    the file is not a checkpoint, is damaged, contains another call, or cannot be written.
     """
 
     def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:
@@ -128,8 +121,7 @@ class Checkpoint:
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
-    """The contents of a checkpoint: its call, its runs, and the command line; InputError if there is no such file, or
-    it is not a checkpoint, or damaged."""
+    """The contents of a checkpoint: its call, its runs, and the command line; InputError if there is none."""
     path = Path(path_of(path, "checkpoint"))
     variables, attributes = read_contents(path, known="numbers|byte", conventions=CHECKPOINT, what="checkpoint")
     try:

@@ -275,9 +275,8 @@ class TimeLoop:
 def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
     """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "".
 
-    Clearances are replaced by ideal joints: they extend the reach little. The joints must not close shortly after the
-    last step, and must at a time before, which is looked for from that step back; the time between is located by
-    bisection.
+    Clearances, which extend the reach little, are replaced by ideal joints. These must not close shortly after the last
+    step, and must at a time before; the time between is located by bisection.
     """
     drivers = [  # with a function of time
         element.name

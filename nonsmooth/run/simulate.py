@@ -119,8 +119,6 @@ def simulate(
     Interrupted
         On Ctrl-C; likewise.
 
-    Examples
-    --------
     >>> from nonsmooth import GaussQP, Landing
     >>> from nonsmooth_problems import slider_rod
     >>> system = slider_rod(case=1).build()

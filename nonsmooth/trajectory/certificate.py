@@ -78,9 +78,7 @@ def worst_violation(values: Array) -> float:
 
 @dataclass(frozen=True)
 class Balance:
-    """The balance of energy after a row, from which it is continued: the time of the row [s], the powers there after
-    impacts [W], the sums of works and losses so far and the energy at the start [J].
-    """
+    """The balance of energy after a row: its time [s], powers after impacts [W], sums and energy at the start [J]."""
 
     t: float
     power_loads: float
@@ -92,22 +90,10 @@ class Balance:
 def energy_series(
     lengths: Array, seen: Seen, steps: Mapping[str, NDArray[Any]], before: Balance | None = None
 ) -> tuple[dict[str, Array], Balance]:
-    """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
+    """Energies and, cumulative from the left limit of row 0, works and losses at the rows (n,) [J], and their balance.
 
-    Parameters
-    ----------
-    lengths : differences of the times of the rows (n,) [s], 0 for row 0
-    seen : energies and powers of the rows
-    steps
-        The times ``t`` (n,) of the rows [s]. Of the step that ends in each row, each (n,) [J]: ``work_drivers``;
-        ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to be used;
-        ``loss_contact``; and ``stored`` in contacts at the row. Of the rows ``row`` (m,), at which velocities jump,
-        ``work_drivers_impact`` (m,): what of ``work_drivers`` was done at the impact.
-    before : the balance after the row before these; None if they begin with row 0, which has no step
-
-    Returns
-    -------
-    The energies, and the balance after the last row. Rows in several parts give the same bits as all rows at once.
+    `steps` has works and losses of the step that ends in each row [J]; those that are not a number follow from powers
+    by the trapezoidal rule. Rows in parts, with the balance `before` them, give the same bits as all rows at once.
     """
     right, left, row = seen.energies, seen.energies_left, steps["row"]
 

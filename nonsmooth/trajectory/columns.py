@@ -92,7 +92,7 @@ class Columns(Mapping[str, NDArray[Any]]):
         for k in range(0, self.table.shape[0], AT_ONCE):
             part = np.abs(self.table[k : k + AT_ONCE])
             peaks = np.maximum(peaks, np.max(part.reshape(*part.shape[:2], -1), axis=(0, 2), initial=0.0))
-            forget_pages(*_sources(self.table))
+            forget_pages(self.table)
         return dict(zip(self.names, peaks.tolist(), strict=True))
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -172,10 +172,6 @@ def where(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     return row, column
 
 
-def _sources(array: NDArray[Any] | Pieces) -> tuple[NDArray[Any], ...]:
-    return array.sources if isinstance(array, Pieces) else (array,)
-
-
 def are_rows(at: NDArray[Any], rows: int) -> bool:
     """Whether these are ascending numbers of some of so many rows."""
     return at.ndim == 1 and not (np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows))
@@ -201,10 +197,6 @@ class MeanForces(Pieces):
     def shape(self) -> tuple[int, ...]:
         return self.impulse.shape
 
-    @property
-    def sources(self) -> tuple[NDArray[Any], ...]:
-        return self.impulse, self.t
-
     def rows(self, first: int, last: int) -> Array:
         if self.length is not None:
             length = self.length[first:last]
@@ -225,10 +217,6 @@ class SparseOverride(Pieces):
     def shape(self) -> tuple[int, ...]:
         return self.usual.shape
 
-    @property
-    def sources(self) -> tuple[NDArray[Any], ...]:
-        return *_sources(self.usual), self.at, self.values
-
     def rows(self, first: int, last: int) -> Array:
         found = np.array(self.usual[first:last])
         begin, end = np.searchsorted(self.at, (first, last))
@@ -247,10 +235,6 @@ class Energies(Pieces):
     def shape(self) -> tuple[int, ...]:
         return len(self.terms["kinetic"]), len(ENERGIES)
 
-    @property
-    def sources(self) -> tuple[NDArray[Any], ...]:
-        return tuple(self.terms.values())
-
     def rows(self, first: int, last: int) -> Array:
         part = {name: self.terms[name][first:last] for name in KEPT_ENERGIES}
         return np.column_stack([*part.values(), remainder(part, self.start)])
@@ -268,14 +252,7 @@ def by_row(P_T: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ForceAxes(Pieces):
-    """Vectors of contact forces, in the ground frame (n, nc, dimension) [N], computed on request.
-
-    Parameters
-    ----------
-    system, parameters, q : the mechanism, its parameters, and coordinates at the rows (n, nq)
-    lam_N, lam_T
-        Mean normal (n, nc) and tangential (n, nt) forces [N] of the steps that end in the rows, impacts excluded.
-    """
+    """Vectors of contact forces (n, nc, dimension) [N] in the ground frame, of lam_N (n, nc) and lam_T (n, nt)."""
 
     system: System
     parameters: Array
@@ -286,10 +263,6 @@ class ForceAxes(Pieces):
     @property
     def shape(self) -> tuple[int, ...]:
         return len(self.q), self.system.nc, self.system.dimension
-
-    @property
-    def sources(self) -> tuple[Array, ...]:
-        return self.q, *_sources(self.lam_N), *_sources(self.lam_T)
 
     def forces(self) -> Columns:
         """Force on the second body of each contact."""

@@ -151,14 +151,8 @@ def save(run: Any, path: str | os.PathLike[str]) -> None:
     """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
 
     Of more than a million rows those of tables that follow from others are left out, which `load` computes:
-    `nonsmooth.trajectory.dataset`.
-
-    Raises
-    ------
-    InputError
-        If the name ends as that of a table, ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
-    NotWritten
-        If the path cannot be written; an existing file remains unchanged.
+    `nonsmooth.trajectory.dataset`. NotWritten if the path cannot be written; an existing file remains unchanged.
+    InputError if the name ends in ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
     """
     ending = path_of(path, "The file to write").suffix.lower()
     if ending in (".csv", ".mat"):
@@ -311,15 +305,13 @@ def _origin(system: System, manifest: Mapping[str, Any], start: State) -> Origin
 
 
 def _without_derived_tables(data: Mapping[str, Variable], lam_T: Any) -> dict[str, Variable]:
-    """The data sets of a long file from those of a complete one; unchanged where there is nothing to leave out.
-    `lam_T`: mean tangential forces in space (n, nt) [N], if there are any."""
-    known = {name: data[name] for name in JUMPING if name in data}
-    tables = {name: values for name, (_, values, _) in known.items()}
+    """The data sets of a long file from those of a complete one; `lam_T` are those in space (n, nt) [N], if any."""
+    tables = {name: data[name][1] for name in JUMPING if name in data}
+    facts = {name: data[name][2] for name in tables}
     energy = data["energy"][1]
     if not all(isinstance(one, SparseOverride) for one in tables.values()) or not isinstance(energy, Energies):
         return dict(data)
     found = {name: one for name, one in data.items() if name not in (*JUMPING, "energy", "contact_force")}
-    facts = {name: facts for name, (_, _, facts) in known.items()}
     if isinstance(lam_T, SparseOverride):
         tables["lam_T"], facts["lam_T"] = lam_T, {"units": "N", "long_name": "mean tangential force of the step"}
     at = tables["v_left"].at
@@ -339,8 +331,7 @@ def _without_derived_tables(data: Mapping[str, Variable], lam_T: Any) -> dict[st
 
 
 def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variable]:
-    """The data sets of a complete file from those of a long one, which are computed when they are read; ValueError if
-    they do not fit. Those of another file are unchanged."""
+    """The data sets of a complete file from those of a long one; ValueError if they do not fit."""
     if "jump.row" not in variables:
         return dict(variables)
     found = {

@@ -71,27 +71,9 @@ def shapes_of(names: Iterable[str], rows: int, system: System) -> dict[str, tupl
 
 @dataclass(frozen=True, eq=False)
 class DecimatedRows:
-    """The recorded rows of the first `count` steps (row 0 included), and sums and extremes over all of these.
+    """Every `record`-th row of the first `count` steps (row 0 included), and sums and extremes over all of these.
 
-    Parameters
-    ----------
-    record
-        Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
-    constant : whether steps are constant: those that locate impacts have none in lasting contacts
-    count : number of rows before any are omitted
-    kept : number of rows kept
-    store : tables of the rows kept; rows beyond these do not count
-    jumped, jumps : tables that follow from others in most rows: the number of rows in which they do not, and these rows
-    impacts
-        Parts of the table of impacts (k, 7): time, index of the contact, P_N, P_T, gap velocity before and after, and
-        whether it is a jump without collision.
-    worst : largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,)
-    least_gap : smallest gap of each contact (nc,) [m]
-    extremes : smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts
-    balance : balance of energy after the last row, from which it is continued
-    last
-        Length [s], normal impulses [N s], gap velocities [m/s] and velocities of the last two steps (2, 1 + 2 nc + nv),
-        which tell whether a contact lasts.
+    Impulses of the steps between are added up, forces averaged over their time.
     """
 
     record: int = 1
@@ -99,13 +81,17 @@ class DecimatedRows:
     count: int = 0
     kept: int = 0
     store: Store = field(default_factory=Store)
+    #: tables that follow from others in most rows: the number of rows in which they do not, and these rows
     jumped: int = 0
     jumps: Store = field(default_factory=Store)
     impacts: tuple[Array, ...] = (np.zeros((0, IMPACT)),)
+    #: largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,)
     worst: Array | None = None
     least_gap: Array | None = None
+    #: smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts
     extremes: Array | None = None
     balance: Balance | None = None
+    #: length, normal impulses, gap velocities and velocities of the last two steps (2, 1 + 2 nc + nv)
     last: Array | None = None
 
     def end(self, rows: int) -> int:
@@ -162,11 +148,8 @@ class DecimatedRows:
         )  # fmt: skip
 
     def _jumps(self, table: Part, a: Part, seen: Seen, kept: slice | Index, lengths: Array) -> dict[str, NDArray[Any]]:
-        """The rows of tables that follow from the table in all other rows, see `nonsmooth.trajectory.columns`.
-
-        These are rows at which velocities jump, or have jumped since the row that is kept before; and those whose step
-        is not the difference of two times.
-        """
+        """The rows in which tables do not follow from others: where velocities jump, or have since the row kept before,
+        or the step is not the difference of two times."""
         ends: slice | Mask
         if isinstance(kept, slice):
             odd = np.flatnonzero(table["dt"].view(np.int64) != lengths.view(np.int64))
@@ -193,8 +176,7 @@ class DecimatedRows:
         return found
 
     def tables(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-        """Tables of all kept rows, by name; and of `JUMPS` the rows in which they do not follow from these, with their
-        numbers ``row``."""
+        """Tables of all kept rows, and of `JUMPS` the rows in which they do not follow from these."""
         return self.store.columns(self.kept), self.jumps.columns(self.jumped)
 
     def saved_state(self) -> dict[str, Any] | None:
@@ -249,8 +231,7 @@ def _impacts(a: Part, system: System, jumps: Mask, seen: Seen, last: Array | Non
     """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
-    its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
-    flights.
+    its normal turns they may omit some and make up for them.
     """
     impact = a["P_N_impact"] > 0.0
     some = np.flatnonzero(any_of_each(impact))
@@ -285,15 +266,10 @@ def _impacts(a: Part, system: System, jumps: Mask, seen: Seen, last: Array | Non
 
 
 def loaded(approach: Array, before: Array, lengths: Array, some: slice | Index = slice(None)) -> Mask:
-    """Whether an approach is no faster than the load of a few constant steps makes it, as of a lasting contact that is
-    open for some, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
+    """Whether an approach is no faster than the load of a few constant steps makes it: the contact lasts.
 
-    Parameters
-    ----------
-    approach : gap velocities (k, nc) [m/s] at the end of steps, before impacts; closing < 0
-    before : those at their beginning
-    lengths : (2 + n,) [s] of the two steps before the first, 0 where there are none, and of all
-    some : which of the n steps these are, all by default
+    Velocity-level schemes close its rate and not its gap. `approach` and `before` (k, nc) [m/s] are gap velocities at
+    the end and beginning of `some` steps, `lengths` (2 + n,) [s] those of all n and of the two before, 0 without these.
     """
     two, one, dt = (lengths[first:][: lengths.size - 2][some] for first in range(3))
     # where a run begins, the step after tells whether steps are constant
@@ -304,11 +280,7 @@ def loaded(approach: Array, before: Array, lengths: Array, some: slice | Index =
 
 
 def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -> tuple[Part, Mask]:
-    """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of the rows at which
-    velocities jump these are (m, nc).
-
-    `last`: of the two steps before their length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv).
-    """
+    """Rows of steps, in which the impulses of jumps are those of impacts, and the contacts of these (m, nc)."""
     none = np.zeros(a["P_N_impact"].shape, dtype=bool)
     frictional = system.elementwise.contact_law(parameters)[1] > 0.0
     if system.compliant or not np.any(frictional):
@@ -336,15 +308,12 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
 
 @dataclass(frozen=True)
 class Jump:
-    """A contact whose velocity jumps without collision, at a time [s] with an impulse [N s].
-
-    `forces` [N] are its mean forces in a step of a coarser and of a finer run, which grow as one over the length of the
-    step; none if the jump is in the table of impacts.
-    """
+    """A contact whose velocity jumps without collision, at a time [s] with an impulse [N s]."""
 
     contact: str
     t: float
     impulse: float
+    #: mean forces in a step of a coarser and of a finer run, which grow as 1/dt; none if the jump is in the table
     forces: tuple[float, float] | None = None
 
     @classmethod
@@ -367,8 +336,7 @@ class Jump:
 
 
 def _leaps(a: Part, last: Array | None, system: System) -> tuple[Index, Mask]:
-    """Rows of steps without impact in which a contact has a mean force much larger than in both steps before, and which
-    contacts these are (n, nc)."""
+    """Rows without impact in which contacts (n, nc) have a mean force much larger than in both steps before."""
     P_N, dt = a["P_N"], a["dt"]
     known = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
     # of the few steps with an impulse that is much larger than the one before, forces tell

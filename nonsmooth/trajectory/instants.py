@@ -123,17 +123,10 @@ class Origin:
 
 
 class Coordinates:
-    """The kinematic equation ``q' = B(q) v`` and its inverse, for rows at once; names tell the quaternions.
+    """The kinematic equation ``q' = B(q) v`` and its inverse, for rows at once.
 
-    Parameters
-    ----------
-    q_names, v_names
-        Names of the columns; a quaternion is ``body.qw`` and the three that follow, its velocity ``body.wx`` and two
-        more.
-    elements
-        Elements of the model, as its description has them. Velocities of a flexible body whose inertia changes with its
-        deformation are not the angular velocity of its frame and the rates of its modes, see
-        `nonsmooth.model.flexible_bodies`.
+    Names of columns tell quaternions, the described elements flexible bodies whose inertia changes: their velocities
+    are not the angular velocity of the frame and rates of modes, see `nonsmooth.model.flexible_bodies`.
     """
 
     def __init__(
@@ -219,10 +212,7 @@ def _product(quaternion: Array, vector: Array) -> Array:
 
 
 def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]]) -> tuple[Array, Array]:
-    """Values and derivatives (n, k) at shares s (n,) of steps of length h (n,), by what is known at their ends.
-
-    Each end is (value, derivative) or (value, derivative, second derivative), each (n, k).
-    """
+    """Values and derivatives (n, k) at shares s (n,) of steps of length h (n,), by two or three derivatives at ends."""
     s, h = s[:, None], h[:, None]
     (y0, d0, *first), (y1, d1, *last) = ends
     if not first:
@@ -247,17 +237,15 @@ class Places:
     """Where times t (n,) [s] lie among the rows."""
 
     t: Array
-    #: the steps (n,) whose motion holds there, by the rows at which they begin: -1 before the first row
+    #: the rows (n,) at which the steps begin whose motion holds there, -1 before the first row
     step: Index
     #: the rows (n,) at these times, -1 between rows
     row: Index
-    #: ``"right"`` or ``"left"``: the limit at rows
     side: str
 
 
 def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
-    """Where `t` lies among the times of `rows` (n,); InputError for a time outside the run, or between rows with one of
-    the `impacts` that was not recorded."""
+    """Where `t` lies among the times of `rows` (n,); InputError outside the run, or beside an impact not recorded."""
     try:
         times = np.atleast_1d(floats(t))
     except TypeError:
@@ -382,10 +370,9 @@ class Forces(NamedTuple):
 class RigidLaw:
     """Forces along a run with rigid contacts, or with none.
 
-    A contact is persistent between two rows if it was closed in the run, and at both rows its gap is below a hundredth
-    of its size and its gap velocity below a thousandth of the sum of its terms; it sticks if the same is true of the
-    slip. The state is projected onto joints and persistent contacts, in the mass metric. The complementarity problem in
-    accelerations then determines the modes of these contacts and of all others with zero gap and gap velocity.
+    A contact is persistent between two rows if it was closed in the run, and its gap and gap velocity are small at both
+    rows; it sticks if the slip is as well. The state is projected onto joints and persistent contacts, in the mass
+    metric; the complementarity problem in accelerations determines the modes of these and of others that touch.
     """
 
     def __init__(self, run: Any, origin: Origin) -> None:
@@ -419,8 +406,7 @@ class RigidLaw:
         return Forces(found.a, lam_g, m.reaction(t, found.q, lam_g), found.lam_N, found.lam_T, found.mode)
 
     def _persistent(self, step: int) -> tuple[Mask, Mask, Array | None]:
-        """Persistent and sticking contacts in the motion between a row and the next one; the sum of the slips of both
-        rows."""
+        """Persistent and sticking contacts in the motion after a row, and the sum of the slips at both its ends."""
         m, last = self.m, len(self.rows) - 1
         none = np.zeros(m.system.nc, dtype=bool)
         if m.system.nc == 0 or step < 0:
@@ -446,10 +432,8 @@ class RigidLaw:
 class CompliantLaw:
     """Forces along a run with compliant contacts.
 
-    The approach velocity is that of the row at the beginning of contact, as in `CompliantDae`; a continued run begins
-    with the internal states at the end of the previous one. States of bristles are not recorded in rows; they are
-    integrated along the motion between rows from the beginning of contact. InputError for a run without the rows at the
-    beginning of contacts.
+    The approach velocity is that of the row at the beginning of contact, as in `CompliantDae`; InputError if a run does
+    not keep it. States of bristles are not recorded; they are integrated along the motion from there.
     """
 
     def __init__(self, run: Any, origin: Origin) -> None:
@@ -478,8 +462,7 @@ class CompliantLaw:
 
     @cached_property
     def _bristles(self) -> list[tuple[int, Callable[[float], Array]]]:
-        """For each interval of rows with the same closed contacts its first row, and the internal states as
-        functions of time, by the motion of order 4 between rows."""
+        """For each interval of rows with the same closed contacts its first row, and the internal states over time."""
         from scipy.integrate import solve_ivp
 
         # the integrator refers to itself, and must not own functions of CasADi

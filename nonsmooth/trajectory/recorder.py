@@ -97,9 +97,8 @@ def bytes_of_row(system: System) -> int:
 def _keep_freed_memory() -> None:
     """Make the allocator of glibc keep freed memory, once.
 
-    It gives free memory back to the system beyond twice the largest piece that was ever freed, and to get it again
-    costs 2 us a page: a third of a run of 10^4 steps. Once a piece that is large, and never written, was freed, what
-    one run frees serves the next. The largest that counts has 32 MB.
+    It gives back what exceeds twice the largest piece ever freed, up to 32 MB, and to get it again costs a third of a
+    run of 10^4 steps. This piece is never written.
     """
     np.empty(31 * 2**17)
 
@@ -194,13 +193,11 @@ class Recorder:
         return self._end
 
     def _evaluate_waiting(self) -> None:
-        """Evaluate rows, and omit those between the recorded ones, once many wait; the last part waits, since a
-        checkpoint may be of the state before it."""
-        evaluated, parts = self._rows
-        if self.observe is None and self.viewer is None:
-            return
+        """Evaluate rows, and omit those between the recorded ones, once many wait, and of these not the last part."""
+        evaluated, parts = self._rows  # a checkpoint may be of the state before the last part
         waiting = self._count - evaluated.count
-        if waiting < (AT_ONCE if self.record == 1 else WAITING + self.record):
+        few = waiting < (AT_ONCE if self.record == 1 else WAITING + self.record)
+        if few or self.observe is None and self.viewer is None:
             return
         known, observe = self._count - parts[-1]["t"].size, self._observed()
         if self.record == 1:

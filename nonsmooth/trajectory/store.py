@@ -27,11 +27,8 @@ AT_ONCE = 2**17
 class Store:
     """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types.
 
-    Parameters
-    ----------
-    expected
-        Number of rows, for which there is room from the beginning, as far as they are kept in memory: without it rows
-        cost three times as much, since NumPy fills what it adds to an array. Room that is not used costs nothing.
+    There is room for the `expected` rows from the beginning, which costs nothing until it is used: without it rows cost
+    three times as much, since NumPy fills what it adds to an array.
     """
 
     def __init__(self, expected: int = 0) -> None:
@@ -40,8 +37,7 @@ class Store:
         self._expected = expected
 
     def put(self, at: int, table: Mapping[str, NDArray[Any]]) -> None:
-        """Write rows from row `at` on. Where there is no room, or a file cannot be written, MemoryError or OSError is
-        raised and the rows before `at` stay."""
+        """Write rows from row `at` on; after MemoryError or OSError the rows before `at` stay."""
         columns = self._columns
         for name, values in table.items():
             if name not in columns:
@@ -131,8 +127,7 @@ class _Column:
         return found
 
     def to_file(self, rows: int) -> bool:
-        """Into a file, which has no name where the system has such: it vanishes with the process, however that ends.
-        False where there are no addresses for its map beside the array: the rows stay in memory."""
+        """Into a file without a name, which vanishes with the process; False if there are no addresses for its map."""
         if not self.differs:
             self.filed = True
         if self.file is not None or rows == 0 or self.array.size == 0:

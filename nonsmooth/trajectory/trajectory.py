@@ -139,13 +139,8 @@ class Trajectory:
     def contact_force(self) -> Columns:
         """Mean force of each contact on its second body in the step that ends in the row, impacts excluded.
 
-        For each contact (n, dimension) [N], in the ground frame: ``trajectory.contact_force["ball"]``.
-
-        Raises
-        ------
-        InputError
-            For a planar run that was read from a file: files keep these vectors in space only; for a long run in space
-            that was read without its mechanism.
+        For each contact (n, dimension) [N], in the ground frame: ``trajectory.contact_force["ball"]``. InputError for a
+        planar run, or a long one in space, that was read from a file, the latter without its mechanism.
         """
         if self.force_axes is None:
             raise InputError(
@@ -184,6 +179,8 @@ class Trajectory:
     def at(self, t: Any, *, side: str = "right", order: int = 6) -> States:
         """Coordinates and velocities at any times of the run, also between rows, never across an impact.
 
+        InputError outside the run, and for order 6 of a run that was read from a file without its mechanism.
+
         Parameters
         ----------
         t : [s], a number or (n,)
@@ -193,12 +190,6 @@ class Trajectory:
             Order of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
             accelerations there, with errors of ``h^6/46080 |d^6q/dt^6|`` or ``h^4/384 |d^4q/dt^4|`` besides those of
             the rows; velocities are their derivatives, of order 5 and 3. At rows their values are returned unchanged.
-
-        Raises
-        ------
-        InputError
-            For a time outside the run or an unknown option; for order 6 of a run read from a file without its
-            mechanism.
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
         >>> from nonsmooth_problems import bouncing_ball
@@ -223,20 +214,15 @@ class Trajectory:
         The state is that of `at`, projected onto joints and closed contacts; whether rigid contacts are loaded, stick,
         slip or open follows from the complementarity problem in accelerations, compliant forces from their laws. At an
         impact the forces on either side are computed, not its impulse. Forces of redundant joints are those of least
-        norm; if the distribution of a load among contacts is not determined, one solution is returned.
+        norm; if the distribution of a load among contacts is not determined, one solution is returned. SolverFailed if
+        no forces satisfy the laws, as in Painleve's paradox; InputError as in `at`, and for a compliant run without the
+        rows at the beginning of contacts.
 
         Parameters
         ----------
         t : [s], a number or (n,)
         side : "right" or "left"
             The limit at impacts, and at changes of contact modes.
-
-        Raises
-        ------
-        InputError
-            As `at`; also for a compliant run without the rows at the beginning of contacts.
-        SolverFailed
-            If no forces satisfy the laws, as in Painleve's paradox.
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
         >>> from nonsmooth_problems import block_on_incline
@@ -274,20 +260,13 @@ class Trajectory:
     def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
         """Read a file written by `save`; every array is bitwise identical.
 
+        InputError if there is no such file, or it is no trajectory, damaged, or of another mechanism; ValidityWarning
+        for a file of an earlier version, which has no checksum, or internal states that are not read.
+
         Parameters
         ----------
         system : System, optional
             The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
-
-        Warns
-        -----
-        ValidityWarning
-            For a file of an earlier version, which has no checksum, or internal states that are not read.
         """
         return files.load(cls, path, system)
 

@@ -118,11 +118,10 @@ def first_verdict(
     system: System, parameters: Array, certificate: Certificate, *, t: Array, q: Array, v: Array, gap: Array,
     energy: Mapping[str, Array], counts: Mapping[str, Any], status: str,
 ) -> tuple[str, Verdict]:  # fmt: skip
-    """Status and verdict from a single run: its rows t (n,) [s], q (n, nq), v (n, nv), the true gaps [m] and energies
-    [J], and the status of the time loop.
+    """Status and verdict from the rows of a single run, and the status of the time loop.
 
-    A run that reached its end is finished only if its numbers are finite, the equations of its steps are solved, and no
-    rigid contact overlaps by more than its clearance; otherwise its status is ``"untrusted: ..."``.
+    A run that reached its end is untrusted unless its numbers are finite, the equations of its steps are solved, and no
+    rigid contact overlaps by more than its clearance.
     """
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
@@ -162,8 +161,7 @@ def first_verdict(
 
 
 def displacement(system: System, parameters: Array, q: Array) -> tuple[float, float]:
-    """The largest displacement [m] in a run, rotations times the largest radius of gyration, and the size of the
-    mechanism [m]: its largest coordinate or radius of gyration."""
+    """The largest displacement, rotations times the largest radius of gyration, and the size of the mechanism [m]."""
     lengths = np.array([unit == "m" for unit in system.names.q_units], dtype=bool)
     radius = float(np.max(system.gyration(parameters)[system.angular], initial=0.0))
     least, largest = bounds(q)
@@ -173,8 +171,7 @@ def displacement(system: System, parameters: Array, q: Array) -> tuple[float, fl
 
 
 def reference_length(system: System, parameters: Array, q: Array) -> tuple[float, str]:
-    """The length [m] to which errors of positions are relative, and which it is: the smallest clearance (`size` of a
-    free contact); without contact a thousandth of the largest displacement."""
+    """The length [m] to which errors of positions are relative, and its name: the smallest clearance, if any."""
     if system.nc:
         sizes = system.elementwise.gap_sizes(parameters)
         i = int(np.argmin(sizes))
@@ -239,18 +236,13 @@ def _signs_of_sums(
 
 def missed_contacts(run: Any, system: System, parameters: Array) -> dict[str, float]:
     """Contacts that overlap between two rows at which they are open, or, of rigid contact, at a row between two steps
-    without impulses; each with the first time [s] of this.
+    without impulses; each with the first time [s] of this. None if rows are not those of all steps (``record``).
 
     The distance of convex bodies in uniform translation is a convex function of time, so that a gap lies above its
     tangents at two rows. Bodies that turn by an angle deviate from their translation by an eighth of it, as a share of
     their way. Where the tangents meet below zero by this bound, the interval between the rows is divided there, with
     positions from the polynomials between rows (`Trajectory.at`), until no bound or a gap itself is negative. Of more
     than `MOST` intervals those in which the bounds are lowest are divided: overlaps elsewhere are at most as deep.
-
-    Returns
-    -------
-    dict
-        Empty if none is missed, or if rows are not those of all steps (``record``).
     """
     if not system.nc or len(run.t) < 2 or len(run.t) - 1 < int(run.counts.get("steps", 0)):
         return {}
@@ -278,8 +270,7 @@ def missed_contacts(run: Any, system: System, parameters: Array) -> dict[str, fl
 
 
 def _approaching_then_separating(run: Any, system: System, free: NDArray[np.bool_]) -> tuple[Index, Index]:
-    """Intervals between rows, and contacts that are free in them (n - 1, nc), which close at the beginning and open at
-    the end, and whose tangents may meet below zero."""
+    """Intervals and contacts, `free` in them (n - 1, nc), that close at first and open at last, and may overlap."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.table
     if isinstance(left, SparseOverride):
         opens = right > 0.0
@@ -352,8 +343,7 @@ def _divide(
 
 
 def signs_between_rows(run: Any, system: System, parameters: Array) -> tuple[str, ...]:
-    """Signs that a load may vary faster than its samples show, if steps are longer than these, and that contacts are
-    missed."""
+    """Signs that a load may vary faster than steps show, and that contacts are missed."""
     signs = []
     start, end = float(run.t[0]), float(run.t[-1])
     if end > start and system.varies_fast(start, end, parameters):

@@ -172,8 +172,6 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         depth : delta [m], > 0
         radius, clearance, length : R_j, dR, b [m], > 0
 
-        Examples
-        --------
         >>> from nonsmooth.laws import Material
         >>> steel, (dimension, scale) = Material(2.07e11, 0.3), fractal_surface(0.8e-6)
         >>> law = FractalStiffness(
@@ -232,13 +230,8 @@ def _friction_factor(mu: Expression) -> Expression:
 
 
 def domain_extension(dimension: Expression) -> Expression:
-    """phi, which solves the equation below, by four Newton steps in ln(phi) from ``2.527/D - 0.301``. ::
-
-        phi^((3-D)/2) - (1 + phi^(-(D-1)/2))^((D-3)/(D-1)) = (3-D)/(D-1)
-
-    >>> round(float(domain_extension(2.5)), 6)
-    2.000713
-    """
+    """phi, by four Newton steps in ln(phi) from ``2.527/D - 0.301``, of
+    ``phi^((3-D)/2) - (1 + phi^(-(D-1)/2))^((D-3)/(D-1)) = (3-D)/(D-1)``."""
     up, down = (3 - dimension) / 2, (dimension - 1) / 2
     z = 2.527 / dimension - 0.301
     for _ in range(4):
