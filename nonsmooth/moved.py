@@ -33,10 +33,8 @@ MOVED = {
 
 
 class OldNames:
-    """Finder and loader of modules by their old names, with a DeprecationWarning that says the new one.
-
-    It has no base class: `importlib.abc` would take most of the time of ``import nonsmooth``.
-    """
+    """Finder and loader of modules by their old names, with a DeprecationWarning that says the new one. It has no base
+    class: `importlib.abc` would take most of the time of ``import nonsmooth``."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -61,10 +61,8 @@ def current() -> str:
 
 @contextlib.contextmanager
 def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator[Callable[[str], None]]:
-    """A stage of a computation, also since `begin` by ``time.perf_counter()``; its seconds count for `name`.
-
-    Yields a function that changes `about`, which is shown as well, without an entry of the log.
-    """
+    """A stage of a computation, also since `begin` by ``time.perf_counter()``; its seconds count for `name`. Yields a
+    function that changes `about`, which is shown as well, without an entry of the log."""
     one = _OpenStage(name, about, time.perf_counter() if begin is None else begin)
     LOG.info(one.text)
     _active.append(one)
@@ -142,8 +140,7 @@ class Advance:
     def said(self) -> str:
         now = self._clock()
         if not self._marks:
-            waited = now - self._begin
-            return current() if waited > WORDS else ""
+            return current() if now - self._begin > WORDS else ""
         run = f"run {self.run}, with finer steps; " if self.run > 1 else ""
         text = f"{run}t = {self.t:.6g} s, {self.steps} steps"
         silent = now - self._last
@@ -189,9 +186,7 @@ def _rounded(seconds: float) -> str:
 
 class Line:
     """The last line of a terminal, or that below a notebook's cell, drawn by a thread: seconds, stage, what is left.
-
-    Without a stream it is drawn on standard error, and only while that is a terminal.
-    """
+    Without a stream it is drawn on standard error, and only while that is a terminal."""
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self.stream, self.begin, self.width = stream, time.perf_counter(), 0

@@ -258,12 +258,9 @@ def declarations(cls: type) -> dict[str, Declared]:
 
 @functools.cache
 def field_units(cls: type) -> dict[str, str]:
-    found = {}
-    for name, hint in get_type_hints(cls, include_extras=True).items():
-        units = [part.unit for part in _parts(hint) if isinstance(part, Quantity | Unit)]
-        if units:
-            found[name] = units[0]
-    return found
+    hints = get_type_hints(cls, include_extras=True)
+    units = {name: [one.unit for one in _parts(hints[name]) if isinstance(one, Quantity | Unit)] for name in hints}
+    return {name: own[0] for name, own in units.items() if own}
 
 
 def own_unit(declared: str, unit: str) -> str:
@@ -294,11 +291,9 @@ def converted(value: Any, number: Callable[[str], Any], meant: Callable[[Any], b
 
 
 class InUnits(Called):
-    """The type of dataclasses whose numbers may be strings with a unit, which become numbers in SI units at once.
-
-    A unit that depends on other fields, as ``N/m^n``, must be that of the object's `quantity`. One in `VALUE` is known
-    where the object is used: numbers of such fields are `Stated`, so that their dimension is checked there.
-    """
+    """The type of dataclasses whose numbers may be strings with a unit, which become numbers in SI units at once. A
+    unit that depends on other fields, as ``N/m^n``, must be that of the object's `quantity`. One in `VALUE` is known
+    where the object is used: numbers of such fields are `Stated`, so that their dimension is checked there."""
 
     def __call__(cls, *values: Any, **fields: Any) -> Any:
         names, units = [field.name for field in dataclasses.fields(cls) if field.init], field_units(cls)  # type: ignore[arg-type]

@@ -144,10 +144,8 @@ class Called(type):
 
 @dataclass_transform(frozen_default=True)
 def settings(cls: type[T]) -> type[T]:
-    """A frozen dataclass that rejects values that do not match the annotations of its fields.
-
-    An `int` is a whole number >= 0, a `float` a finite number. Ranges are checked by its `__post_init__`, after types.
-    """
+    """A frozen dataclass that rejects values that do not match the annotations of its fields. An `int` is a whole
+    number >= 0, a `float` a finite number. Ranges are checked by its `__post_init__`, after types."""
     own = cls.__dict__.get("__post_init__")
     if own is not None or not hasattr(cls, "__post_init__"):
 

@@ -20,14 +20,7 @@ from nonsmooth.diagnostics.long_term import (
     spectrum,
     stroboscope,
 )
-from nonsmooth.diagnostics.modes import (
-    Timeline,
-    active_sets,
-    mode_timeline,
-    signature,
-    signature_timeline,
-    signatures,
-)
+from nonsmooth.diagnostics.modes import Timeline, active_sets, mode_timeline, signature, signature_timeline, signatures
 from nonsmooth.diagnostics.motion import (
     Momentum,
     Pieces,

@@ -217,8 +217,7 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 
 def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
     """Whether the contact is closed in each step (n - 1,)."""
-    force = trajectory.lam_N[contact]
-    return np.asarray(force[1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
+    return np.asarray(trajectory.lam_N[contact][1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
 
 
 def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:

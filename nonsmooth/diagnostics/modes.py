@@ -118,8 +118,7 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
         rows = trajectory.mode[name].astype(int)
         known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
         known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
-        friction = np.isin(known, (STICKING, SLIPPING))
-        steps = np.where(closed_steps(trajectory, name), np.where(friction, known, 1), 0)
+        steps = np.where(closed_steps(trajectory, name), np.where(np.isin(known, (STICKING, SLIPPING)), known, 1), 0)
         return Timeline.of_steps(trajectory, name, CONTACT_MODES, steps)
     if all(f"{name}.{corner}" in trajectory.gap for corner in CORNERS):
         closed = np.array([closed_steps(trajectory, f"{name}.{corner}") for corner in CORNERS])

@@ -46,8 +46,7 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
         column[:] = values[k] + s * (values[k + 1] - values[k])
         start, end = rate_of(trajectory, name, "right", steps), rate_of(trajectory, name, "left", steps + 1)
         if start is not None and end is not None:
-            moved = values[steps + 1] - values[steps]
-            column += bow(moved, dt[steps], start, end, whole)(among, s)
+            column += bow(values[steps + 1] - values[steps], dt[steps], start, end, whole)(among, s)
     return table.T
 
 
@@ -109,8 +108,7 @@ class Pieces:
 
     Parameters
     ----------
-    t : (n,) [s]
-        Of the rows.
+    t : (n,) [s], of the rows
     coefficients : of 1, s, s^2, s^3 (n - 1, 4)
     first, last : left limit at the first row, right limit at the last one
     """
@@ -196,8 +194,7 @@ def columns(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind of `KINDS`; InputError for another one."""
     if kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} of quantity here; take one of {', '.join(KINDS)}.")
-    found: Columns = getattr(trajectory, kind)
-    return found
+    return getattr(trajectory, kind)
 
 
 PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")  # kinds of bodies

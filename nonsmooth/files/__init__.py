@@ -88,10 +88,8 @@ def plain(value: Any) -> Any:
 
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
-    """Write a file under a temporary name in the same folder, then rename it, so that it is always complete.
-
-    An existing one keeps its permissions, and if writing fails, its contents; `NotWritten` begins with `what`.
-    """
+    """Write a file under a temporary name in the same folder, then rename it, so that it is always complete. An
+    existing one keeps its permissions, and if writing fails, its contents; `NotWritten` begins with `what`."""
     with _replacing(path, what) as handle:
         _write(handle, memoryview(data))
 
@@ -383,10 +381,8 @@ def read_contents(
     path: str | os.PathLike[str], *, known: str = "", conventions: str = "", what: str = "file"
 ) -> Contents:
     """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, inspected beforehand.
-
     A file without a checksum, of an earlier version, causes a warning; InputError if it is of another kind, or damaged.
-    `known` and `conventions` are as in `hdf5_check.contents`, `what` is the kind of file in messages.
-    """
+    `known` and `conventions` are as in `hdf5_check.contents`, `what` is the kind of file in messages."""
     import h5py
 
     path = path_of(path, "The file to read")

@@ -72,11 +72,9 @@ def split_unit(word: str) -> tuple[str, str]:
 
 
 def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
-    """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``.
-
-    Columns are separated by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that
-    begin with ``#`` are comments; empty cells are missing values.
-    """
+    """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``. Columns are separated
+    by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are
+    comments; empty cells are missing values."""
     path = path_of(path, "The file of measured data")
     try:
         text = path.read_text(encoding="utf-8-sig")

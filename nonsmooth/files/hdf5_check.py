@@ -45,9 +45,8 @@ def contents(
     file: Any, bytes_at: Callable[[int, int], bytes], size: int, known: str = "", conventions: str = ""
 ) -> tuple[dict[str, Variable], dict[str, Any]]:
     """Data sets and attributes of an open `h5py.File`, all inspected before a number of any is read; else `Refused`.
-
-    `bytes_at` takes an offset and a count; `known` is a regular expression of names, `conventions` required if given.
-    """
+    `bytes_at` takes an offset and a count; `known` is a regular expression of names, `conventions` required if
+    given."""
     from h5py import h5l, h5o
 
     root, plan = file["/"].id, file.id.get_create_plist()

@@ -31,8 +31,7 @@ class Material(_Positive):
 
     Parameters
     ----------
-    youngs, shear : [Pa]
-        Young's modulus E, shear modulus G.
+    youngs, shear : [Pa], Young's modulus E, shear modulus G
     density : [kg/m^3]
     """
 
@@ -53,15 +52,12 @@ class CrossSection(_Positive):
     Parameters
     ----------
     area : [m^2]
-    Iy, Iz : [m^4]
-        Second moments: Iy of bending in the x-z plane, ``integral of z^2``; Iz in the x-y plane.
-    J : [m^4]
-        Torsion constant: torque ``G J`` per twist rate.
+    Iy, Iz : [m^4], second moments: Iy of bending in the x-z plane, ``integral of z^2``; Iz in the x-y plane
+    J : [m^4], torsion constant: torque ``G J`` per twist rate
     fibres : (3,) [m], optional
         Distances at which stresses are evaluated: y and z of the outermost fibres in bending, and the r of the largest
         shear stress ``T r / J``. Where omitted no stresses are recovered.
-    shear : (2,) [-], optional
-        Shear coefficients along y and z, which Timoshenko's theory needs.
+    shear : (2,) [-], optional, shear coefficients along y and z, which Timoshenko's theory needs
     """
 
     area: float
@@ -129,10 +125,8 @@ COMPONENTS = ("axial", "bending y", "bending z", "torsion")
 @dataclass(frozen=True, eq=False)
 class BeamElement:
     """A beam element in its own axes: x from its first to its second node, y and z principal axes of its section.
-
     Degrees of freedom of each node: displacements (3) [m], small rotations (3) [rad], and of the quintic element the
-    twist rate [rad/m] and the derivatives of the rotations about y and z [rad/m], which are the curvatures.
-    """
+    twist rate [rad/m] and the derivatives of the rotations about y and z [rad/m], which are the curvatures."""
 
     mass: Array  #: (n, n), n = 12 or 18
     stiffness: Array  #: (n, n)
@@ -166,8 +160,7 @@ def _values(a: Array, places: Array) -> Array:
 
 def _hermite(conditions: int) -> Array:
     """Polynomials on (0, 1) of which one of value, slope, ... at 0 and at 1 is one and the others are zero."""
-    monomials = np.eye(2 * conditions)
-    values = [_derivative(monomials, k) for k in range(conditions)]
+    values = [_derivative(np.eye(2 * conditions), k) for k in range(conditions)]
     rows = [value[:, 0] for value in values] + [value.sum(axis=1) for value in values]
     return np.asarray(np.linalg.inv(np.array(rows)).T)
 
@@ -189,10 +182,8 @@ def beam_element(
     section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool = False
 ) -> BeamElement:
     """With `conditions` per end on a deflection: 2 for cubic bending and linear torsion, 3 for quintic and cubic ones.
-
     Euler-Bernoulli without rotary inertia of the section, or Timoshenko with it and with shear deformation (consistent
-    mass of the interdependent shape functions; Przemieniecki 1968, section 11.6).
-    """
+    mass of the interdependent shape functions; Przemieniecki 1968, section 11.6)."""
     per_node = 6 if conditions == 2 else 9
     n, E, G, rho = 2 * per_node, material.youngs, material.shear, material.density
     M, K, geometric, stresses = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, 4, n))
@@ -241,8 +232,7 @@ def beam_element(
         stresses[0, component, at] = -E * fibre * curvature[:, 0]
         stresses[1, component, at] = -E * fibre * curvature.sum(axis=1)
     masses = rho * section.area * length * weights / 2.0
-    recovered = None if section.fibres is None else stresses
-    return BeamElement(M, K, axial, geometric, fractions, masses, shapes, recovered)
+    return BeamElement(M, K, axial, geometric, fractions, masses, shapes, None if section.fibres is None else stresses)
 
 
 AnySection = CrossSection | Rectangle | Tube
@@ -273,25 +263,20 @@ def beam(
 
     Parameters
     ----------
-    start, end : (3,) [m]
-        Ends, in the axes of the body.
-    section
-        One for the whole beam, or one of each element.
-    elements
-        How many of equal length, or the places of all nodes from 0 to 1, ascending.
+    start, end : (3,) [m], ends, in the axes of the body
+    section : one for the whole beam, or one of each element
+    elements : how many of equal length, or the places of all nodes from 0 to 1, ascending
     names
         Names of nodes by their places, between 0 at the start and 1 at the end; ``{"start": 0, "end": 1}`` where
         omitted. A place that is no node becomes one, except with one section of each element.
-    prefix
-        The other nodes are named with it and their number; parts that are assembled need different ones.
+    prefix : the other nodes are named with it and their number; parts that are assembled need different ones
     across : (3,), optional
         Direction of the section's y axis, made perpendicular to the beam; where omitted it is horizontal.
     element
         ``"cubic"`` with 12 degrees of freedom, or ``"quintic"`` with 18, per node three displacements, three rotations,
         the twist rate, and two curvatures. Curvatures and twist rates are common to neighbours of equal section only,
         since moments are continuous and not curvatures.
-    timoshenko
-        Shear deformation and rotary inertia, for cubic elements.
+    timoshenko : shear deformation and rotary inertia, for cubic elements
 
     >>> aluminium = Material(youngs=70e9, shear=26.5e9, density=2700.0)
     >>> rod = beam((0, 0, 0), (0.5, 0, 0), section=Tube(0.025, 0.010), material=aluminium, names={"a": 0, "b": 1})

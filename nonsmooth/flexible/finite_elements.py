@@ -49,17 +49,13 @@ class FiniteElements(WithNodes):
 
     Parameters
     ----------
-    mass, stiffness : (d, d)
-        Symmetric, as `scipy.sparse.csr_array`.
-    names, places : (n,), (n, 3) [m]
-        Of the nodes.
+    mass, stiffness : (d, d), symmetric, as `scipy.sparse.csr_array`
+    names, places : (n,), (n, 3) [m], of the nodes
     translations, rotations : (n, 3)
         Degrees of freedom that are displacement and rotation of each node in the axes of the places; -1 where a node
         has no rotations. All others, such as curvatures, belong to the inside of the body.
-    parts
-        Beam elements, from which axial forces and stresses are recovered; may be empty.
-    points
-        Where the mass is, of beam elements and of masses at nodes; empty for matrices of another program.
+    parts : beam elements, from which axial forces and stresses are recovered; may be empty
+    points : where the mass is, of beam elements and of masses at nodes; empty for matrices of another program
     """
 
     mass: Any
@@ -109,10 +105,8 @@ class FiniteElements(WithNodes):
 
         Parameters
         ----------
-        mass, inertia : [kg], (3,) or (3, 3) [kg m^2]
-            The inertia is about its own mass centre.
-        offset : (3,) [m]
-            Of its mass centre from the node.
+        mass, inertia : [kg], (3,) or (3, 3) [kg m^2], the inertia is about its own mass centre
+        offset : (3,) [m], of its mass centre from the node
         """
         from scipy.sparse import coo_array
 
@@ -141,10 +135,8 @@ def from_matrices(
 
     Parameters
     ----------
-    mass, stiffness : (d, d)
-        Dense or sparse, symmetric, of the free body: rigid motions cost no energy.
-    nodes
-        Place [m] of each node by its name.
+    mass, stiffness : (d, d), dense or sparse, symmetric, of the free body: rigid motions cost no energy
+    nodes : place [m] of each node by its name
     translations, rotations : (n, 3), optional
         Degrees of freedom of each node, -1 for those that it has not. Where omitted, the degrees of freedom are those
         of the nodes in turn: six of each, displacements first, or three, as of solid elements.

@@ -63,8 +63,7 @@ class Shortening:
     ----------
     bending : (e, m, m) [1 / (kg m)]
         ``integral of w'^2`` along each beam element.
-    translations : (n, 3, e) [-]
-        Displacement of each node, in axes of the mean motion, per unit of this.
+    translations : (n, 3, e) [-], displacement of each node, in axes of the mean motion, per unit of this
     rotations : (n, 3, e) [1/m]
     """
 
@@ -169,26 +168,18 @@ class Modes(WithNodes):
     Parameters
     ----------
     mass : [kg]
-    centre : (3,) [m]
-        Place of the mass centre in the axes of the finite elements.
-    inertia : (3, 3) [kg m^2]
-        About the mass centre, of the undeformed body.
-    frequencies : (m,) [rad/s]
-        Ascending, all > 0.
-    damping : (m,) [1/s]
-        Modal damping, ``2 zeta omega`` for a damping ratio zeta.
-    names, places : (n,), (n, 3) [m]
-        Of the nodes; places from the mass centre, undeformed.
+    centre : (3,) [m], place of the mass centre in the axes of the finite elements
+    inertia : (3, 3) [kg m^2], about the mass centre, of the undeformed body
+    frequencies : (m,) [rad/s], ascending, all > 0
+    damping : (m,) [1/s], modal damping, ``2 zeta omega`` for a damping ratio zeta
+    names, places : (n,), (n, 3) [m], of the nodes; places from the mass centre, undeformed
     translations, rotations : (n, 3, m) [kg^(-1/2)], (n, 3, m) [rad / (m kg^(1/2))]
         Displacement and small rotation of each node per unit of eta.
-    stations : (k, 3) [m]
-        Places from the mass centre at which stresses are known; may be empty.
+    stations : (k, 3) [m], places from the mass centre at which stresses are known; may be empty
     stresses, components : (k, c, m) [Pa], (c,)
         Per unit of eta, for each of the components; their names, such as ``"axial"``.
-    changes
-        How inertia changes with deformation, or None where it is taken as constant.
-    shortening
-        Of beams by bending, or None where it is left out.
+    changes : how inertia changes with deformation, or None where it is taken as constant
+    shortening : of beams by bending, or None where it is left out
     """
 
     mass: float

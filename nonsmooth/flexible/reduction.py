@@ -48,12 +48,9 @@ def modes(
 
     Parameters
     ----------
-    interface
-        Names of the nodes at which anything may attach.
-    keep
-        Modes besides those of the interface, >= 0; if the last has the same frequency as the next, that is kept too.
-    damping, method
-        Damping ratio of all modes [-], or `Rayleigh` coefficients; ``"craig-bampton"`` or ``"free"``.
+    interface : names of the nodes at which anything may attach
+    keep : modes besides those of the interface, >= 0; if the last has the same frequency as the next, that is kept too
+    damping, method : damping ratio of all modes [-], or `Rayleigh` coefficients; ``"craig-bampton"`` or ``"free"``
     stiffening
         Whether beams shorten as they bend, by which axial forces add to their stiffness in bending. Finite elements
         without beams, whose axial forces are unknown, have no such stiffness.
@@ -98,9 +95,7 @@ def modes(
 
 def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
     """Vectors (d, count or more) of the lowest eigenvalues of ``K x = lambda M x``, with a shift below all of them.
-
-    Those of equal eigenvalue are not separated: half of the bending in two planes would be that in no plane at all.
-    """
+    Those of equal eigenvalue are not separated: half of the bending in two planes would be that in no plane at all."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 

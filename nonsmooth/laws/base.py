@@ -30,10 +30,8 @@ class Limit:
     ----------
     quantity
         A number of the law by its field, or ``"approach"`` [m/s], ``"force"`` [N], ``"depth"`` [m] of the contact.
-    low, high
-        Bounds, in SI units.
-    reason
-        Consequence outside the range, or its source; the end of a sentence.
+    low, high : bounds, in SI units
+    reason : consequence outside the range, or its source; the end of a sentence
     """
 
     quantity: str

@@ -96,10 +96,8 @@ class Compliant(Law):
 
     Parameters
     ----------
-    normal : NormalLaw
-        Such as ``LankaraniNikravesh(stiffness=..., restitution=...)``.
-    friction : FrictionLaw, optional
-        None for frictionless contact.
+    normal : NormalLaw, such as ``LankaraniNikravesh(stiffness=..., restitution=...)``
+    friction : FrictionLaw, optional, None for frictionless contact
     slowest : [m/s], > 0
         Lower bound of the approach velocity, by which hysteresis laws divide: it vanishes if a contact begins at rest.
         Not a parameter of the system.
@@ -159,13 +157,9 @@ class Compliant(Law):
             normal = ca.fmax(normal, 0)
         if self.friction is None:
             return normal, ca.SX(0) if tangents == 1 else ca.SX.zeros(tangents), elastic, ca.SX(0, 1)
-        load, constants = ca.fmax(normal, 0), _friction_constants(k)
-        if tangents > 1:
-            tangential = self.friction.spatial_force(slip, load, bristle, stiction, constants)
-            rates = self.friction.spatial_bristle_rate(slip, load, bristle, constants)
-            return normal, tangential, elastic, rates
-        tangential = self.friction.force(slip, load, bristle, stiction, constants)
-        return normal, tangential, elastic, self.friction.bristle_rate(slip, load, bristle, constants)
+        law, load, constants = self.friction, ca.fmax(normal, 0), _friction_constants(k)
+        force, rate = (law.force, law.bristle_rate) if tangents == 1 else (law.spatial_force, law.spatial_bristle_rate)
+        return normal, force(slip, load, bristle, stiction, constants), elastic, rate(slip, load, bristle, constants)
 
 
 def _friction_constants(k: SimpleNamespace) -> SimpleNamespace:

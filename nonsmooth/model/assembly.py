@@ -93,8 +93,7 @@ class ElementFunctions:
         body, mass = placement_like(self.dimension, "a"), ca.SX.sym("mass")
         local, p = self.parameters(element)
         weight = body.generalized_force(mass * p.acceleration, ca.SX.zeros(body.position.numel()))
-        outputs = [weight, -mass * ca.dot(p.acceleration, body.position)]
-        return ca.Function("weight", [body.z, mass, local], outputs)
+        return ca.Function("weight", [body.z, mass, local], [weight, -mass * ca.dot(p.acceleration, body.position)])
 
     @_by_kind
     @tables_looked_up()
@@ -249,8 +248,7 @@ class ElementFunctions:
 
     def labels(self, element: Element) -> tuple[str, ...]:
         """Local names of the element's parameters."""
-        labels: tuple[str, ...] = self._kind(element)[1]
-        return labels
+        return self._kind(element)[1]
 
     def _kind(self, element: Element) -> tuple[Any, ...]:
         if id(element) not in self._kinds:  # the element is stored, so that its id is not reused

@@ -37,10 +37,8 @@ class Node(Element):
 
 @dataclass(frozen=True, eq=False)
 class Body(Element):
-    """Base of bodies with coordinates q and velocities v, q' = B(q) v.
-
-    Elements act on frames: on the body itself, whose twist is its first velocities, and on its nodes, of twist A(q) v.
-    """
+    """Base of bodies with coordinates q and velocities v, q' = B(q) v. Elements act on frames: on the body itself,
+    whose twist is its first velocities, and on its nodes, of twist A(q) v."""
 
     #: (label, unit) of each coordinate and of each velocity
     q_columns: ClassVar[tuple[tuple[str, str], ...]] = ()

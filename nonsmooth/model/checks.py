@@ -116,8 +116,7 @@ def _check_signals(system: System, t: float) -> None:
 
 def rates_of(rows: ConstraintRows, velocities: Array) -> Array:
     """Time derivatives of the joint constraints, dg/dt."""
-    turned = np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1)
-    return np.asarray(turned + rows.explicit)
+    return np.asarray(np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1) + rows.explicit)
 
 
 def check_motion(system: System, t: float, values: Array) -> None:

@@ -63,10 +63,8 @@ def closed_start(system: System, state: State, parameters: Array) -> State:
 
 def assembled(system: System, state: State, parameters: Array) -> Assembly:
     """Satisfy the joints from an initial guess, then make velocities consistent, by least change in the mass metric.
-
     The linear and the angular velocity of a body are regarded as given if they are not zero. Given velocities are kept
-    if the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.
-    """
+    if the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first."""
     e, t, q, p = system.elementwise, state.t, state.q, parameters
     check_finite("The coordinate", q, system.names.q)
     check_finite("The velocity", state.v, system.names.v)

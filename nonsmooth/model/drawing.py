@@ -80,11 +80,9 @@ class Slide(Primitive):
 
 @dataclass(frozen=True)
 class Bearing(Primitive):
-    """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified.
-
-    In space axes make it a journal in a sleeve, engaged over `length` [m]; circles of its gaps are at `sections` [m]
-    from the middle, of the journal or, with `of_sleeve`, of the sleeve.
-    """
+    """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified. In space axes
+    make it a journal in a sleeve, engaged over `length` [m]; circles of its gaps are at `sections` [m] from the middle,
+    of the journal or, with `of_sleeve`, of the sleeve."""
 
     a: Spot
     b: Spot
@@ -100,11 +98,9 @@ class Bearing(Primitive):
 
 @dataclass(frozen=True)
 class Guide(Primitive):
-    """A rectangular slider at b between walls of a guide at a with the clearance [m] on each side, drawn magnified.
-
-    The axes of length and height, `along` and `across`, are in the frame of a, those of the slider in its own; `width`
-    and `side_clearance` [m] are those of the third direction in space.
-    """
+    """A rectangular slider at b between walls of a guide at a with the clearance [m] on each side, drawn magnified. The
+    axes of length and height, `along` and `across`, are in the frame of a, those of the slider in its own; `width` and
+    `side_clearance` [m] are those of the third direction in space."""
 
     a: Spot
     b: Spot

@@ -44,11 +44,9 @@ NO_FIT = '{} takes no fit, which states a clearance; give a number, or "0.12 ±3
 
 @dataclass(frozen=True, eq=False)
 class Element(metaclass=Called):
-    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities.
-
-    ModelError for a name that is no word without dots, a number out of its range, a direction that is zero, a
-    quaternion not of norm 1, a field that is missing, or fields of plane and space that are mixed.
-    """
+    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities. ModelError for a name
+    that is no word without dots, a number out of its range, a direction that is zero, a quaternion not of norm 1, a
+    field that is missing, or fields of plane and space that are mixed."""
 
     name: str
 

@@ -187,15 +187,13 @@ class Equations:
                     account[0] += self.functions.weight(element)(z, p.mass, self._local(element))[1]
             elif isinstance(element, Force):
                 account += ca.vertcat(*self._called("powers", element))
-        kinetic = ca.dot(self.v, self._mass_matrix["M"] @ self.v) / 2
-        return {"energy": ca.vertcat(kinetic, account)}
+        return {"energy": ca.vertcat(ca.dot(self.v, self._mass_matrix["M"] @ self.v) / 2, account)}
 
     def _called(self, name: str, element: Force) -> Sequence[ca.SX]:
         """Outputs of the forces or the `powers` of an element."""
         frames = [self.frames[body] for body in element.body_names()]
         arguments = [self.t, *(x.turning for x in frames), *(x.placement.twist for x in frames), self._local(element)]
-        found: Sequence[ca.SX] = getattr(self.functions, name)(element).call(arguments)
-        return found
+        return getattr(self.functions, name)(element).call(arguments)
 
     @cached_property
     def _constraints(self) -> Expressions:

@@ -49,10 +49,8 @@ class ConstraintRows:
 
 @dataclass(frozen=True, eq=False)
 class Placements:
-    """Bodies and their frames, the ground, then the bodies, then nodes, at coordinates and velocities.
-
-    Entries that a body lacks are zero, and one on the diagonal of its mass matrix.
-    """
+    """Bodies and their frames, the ground, then the bodies, then nodes, at coordinates and velocities. Entries that a
+    body lacks are zero, and one on the diagonal of its mass matrix."""
 
     z: Array
     angles: Array  #: (frames, 1), in space (frames, 0)

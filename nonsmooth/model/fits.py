@@ -280,11 +280,9 @@ def looks_stated(text: str) -> bool:
 
 
 def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Toleranced:
-    """The fit or the toleranced dimension that a text states; InputError for another one.
-
-    ``"20 H7/g6 max uniform"`` has a size in mm, and may name a limit or a radial clearance [m] and a distribution;
-    ``"0.12 ±3e-5 uniform"`` is in SI units, unless `number` reads texts such as ``"120 mm"``.
-    """
+    """The fit or the toleranced dimension that a text states; InputError for another one. ``"20 H7/g6 max uniform"``
+    has a size in mm, and may name a limit or a radial clearance [m] and a distribution; ``"0.12 ±3e-5 uniform"`` is in
+    SI units, unless `number` reads texts such as ``"120 mm"``."""
     found = CLASSES.search(text)
     if found is not None and not SIGN.search(text[: found.start()]):
         return _fit(text, found)

@@ -117,9 +117,7 @@ class FloatingFrame:
 
     def forces(self, eta: ca.SX, sigma: ca.SX, w: ca.SX, moment: ca.SX, elastic: Any) -> ca.SX:
         """h of the turning and of the modes, inertia forces included; `elastic` is -K eta - D eta' of the rates eta'.
-
-        `moment` is J0 sigma with the inertia of the parameters, also where that of the modes is another.
-        """
+        `moment` is J0 sigma with the inertia of the parameters, also where that of the modes is another."""
         if not self.changing:
             turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(sigma, moment)
             return ca.vertcat(turning, elastic(w))
@@ -255,8 +253,7 @@ class FlexibleBody(Body):
 
     def _parts(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """eta, sigma, w."""
-        n = len(self.axes)
-        return q[-self.count :], v[-self.count - n : -self.count], v[-self.count :]
+        return q[-self.count :], v[-self.count - len(self.axes) : -self.count], v[-self.count :]
 
     @property
     def _rigid(self) -> PlanarBody | SpatialBody:

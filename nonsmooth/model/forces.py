@@ -139,8 +139,7 @@ class Torque(Force):
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         (body,) = bodies
-        size = 1 if isinstance(body, PlanarPlacement) else 3
-        return (body.generalized_torque(_load(self, "torque", t, p, size)),)
+        return (body.generalized_torque(_load(self, "torque", t, p, 1 if isinstance(body, PlanarPlacement) else 3)),)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arc with an arrow; one in space whose components depend on time turns about z."""
@@ -380,8 +379,7 @@ class Bushing(Force):
 
     @property
     def mixed(self) -> bool:
-        fields = ("damping", "rotational_damping", "damping_coupling")
-        return any(getattr(self, field) is not None for field in fields)
+        return any(getattr(self, field) is not None for field in ("damping", "rotational_damping", "damping_coupling"))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         super().check_together(numbers)

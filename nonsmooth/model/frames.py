@@ -7,8 +7,8 @@ trigonometric functions are evaluated.
 
 Rows are polynomials of the placements' entries: bounded in the rotations, smooth everywhere, without angles. Directions
 n are unit vectors in a body frame, t_1(n) and t_2(n) two unit vectors perpendicular to n and to each other, its
-transversals, constant within a run. If rows of directions have a second root, such as antiparallel axes, a function
-``.._residual`` gives the constraint residual as an angle, whose only root is the closed joint, with the same slope.
+transversals, constant within a run. Where rows have a second root, such as antiparallel axes, functions return the
+constraint residual as well, whose only root is the closed joint, with the same slope.
 
 Relative orientation is E = (R_a Q)' R_b with a reference orientation Q of b against a. With the unit quaternion (w, x)
 of E, ``axial(E) = 2 w x``; the *twist* psi of E about a unit vector u is that of its decomposition into a rotation
@@ -242,10 +242,8 @@ def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> t
 
 
 def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> tuple[ca.SX, ca.SX]:
-    """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad], also zero if antiparallel.
-
-    Its residual is the tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)``, and otherwise pi.
-    """
+    """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad], also zero if antiparallel. Its
+    residual is the tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)``, and otherwise pi."""
     direction = a.unrotate(b.rotate(unit(axis_b)))
     tilt = ca.vertcat(*(ca.dot(t, direction) for t in transversals(axis_a)))
     cosine = ca.dot(unit(axis_a), a.unrotate(b.rotate(unit(axis_b))))
@@ -272,10 +270,8 @@ def turn(E: ca.SX) -> ca.SX:
 
 
 def rotation_vector(E: ca.SX) -> ca.SX:
-    """phi n [rad] with phi in [0, pi]: zero only at E = 1, with slope 1.
-
-    The quaternion is that column of the matrix of its products of which nothing is lost near half turns.
-    """
+    """phi n [rad] with phi in [0, pi]: zero only at E = 1, with slope 1. The quaternion is that column of the matrix of
+    its products of which nothing is lost near half turns."""
     axial, trace = turn(E), ca.trace(E)
     squares = [(1 + trace) / 4, *((1 + 2 * E[i, i] - trace) / 4 for i in range(3))]
     products: list[list[Any]] = [[None] * 4 for _ in range(4)]
@@ -302,8 +298,7 @@ def rotation_vector(E: ca.SX) -> ca.SX:
 
 def twist_about(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, quaternion: Any) -> tuple[ca.SX, ca.SX]:
     """Sine and cosine, as of `twist`, of b from the orientation `quaternion` relative to a, about an axis of a."""
-    axis_b = rotation_matrix(quaternion).T @ unit(axis_a)
-    return twist(relative_orientation(a, b, quaternion), axis_b)
+    return twist(relative_orientation(a, b, quaternion), rotation_matrix(quaternion).T @ unit(axis_a))
 
 
 def less(sine: Any, cosine: Any, angle: Any) -> tuple[ca.SX, ca.SX]:
@@ -317,9 +312,7 @@ def planar_angle(a: PlanarPlacement, b: PlanarPlacement, angle: Any) -> tuple[ca
 
 
 def twist(E: ca.SX, axis: Any) -> tuple[ca.SX, ca.SX]:
-    """Sine and cosine of the twist psi of E about a unit vector, both times 1 - sin^2(tilt/2).
-
-    ``S = axial(E) . u``, ``C = (trace(E) - u . E u) / 2``. For a rotation about u they are sin(phi) and cos(phi); they
-    vanish together only where u is tilted by a half turn.
-    """
+    """Sine and cosine of the twist psi of E about a unit vector, both times 1 - sin^2(tilt/2). ``S = axial(E) . u``,
+    ``C = (trace(E) - u . E u) / 2``. For a rotation about u they are sin(phi) and cos(phi); they vanish together only
+    where u is tilted by a half turn."""
     return ca.dot(turn(E), axis), 0.5 * (ca.trace(E) - ca.dot(axis, E @ axis))

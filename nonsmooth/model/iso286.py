@@ -131,12 +131,9 @@ def shaft(letter: str, grade: int, size: float) -> Limits:
 
 
 def hole(letter: str, grade: int, size: float) -> Limits:
-    """Limit deviations EI, ES [um] of a hole at a size [mm].
-
-    A to H: ``EI = -es`` of the shaft with the same letter. K, M, N up to IT8 and P to Z up to IT7: ``ES = -ei + Delta``
-    with ``Delta = IT(n) - IT(n-1)``, 0 up to 3 mm, so that H7/p6 and P7/h6 have the same clearance. Coarser ones:
-    ``ES = -ei``, and 0 for K and N.
-    """
+    """Limit deviations EI, ES [um] of a hole at a size [mm]. A to H: ``EI = -es`` of the shaft with the same letter. K,
+    M, N up to IT8 and P to Z up to IT7: ``ES = -ei + Delta`` with ``Delta = IT(n) - IT(n-1)``, 0 up to 3 mm, so that
+    H7/p6 and P7/h6 have the same clearance. Coarser ones: ``ES = -ei``, and 0 for K and N."""
     tolerance, small = it_grade(grade, size), letter.lower()
     if small == "js":
         return Limits(-tolerance / 2, tolerance / 2)
@@ -159,13 +156,11 @@ def hole(letter: str, grade: int, size: float) -> Limits:
 
 
 def _deviation(letter: str, small: str, grade: int, size: float) -> float:
-    value = _row(_SHAFTS, size).values[small]
-    if small in "ab" and size <= 1.0:
-        value = None
-    if value is not None:
-        return value
-    order = [one for one in SHAFTS if one != "js"]
-    known = [one for one in order if _row(_SHAFTS, size).values[one] is not None and not (one in "ab" and size <= 1.0)]
+    row = _row(_SHAFTS, size).values
+    known = {one: x for one, x in row.items() if x is not None and not (one in "ab" and size <= 1.0)}
+    if small in known:
+        return known[small]
+    order = list(row)
     near = min(known, key=lambda one: abs(order.index(one) - order.index(small)))
     near = near.upper() if letter.isupper() else near
     raise InputError(f"ISO 286 does not define {letter} at {size:g} mm; the nearest that it does is {near}{grade}.")

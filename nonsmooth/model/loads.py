@@ -175,8 +175,7 @@ class Load(Force):
             except FormulaError as error:
                 raise self.error(f"{what} {error}.") from None
             if unknown:
-                listed = ", ".join(sorted(known))
-                raise self.error(f'{what} has the unknown name "{unknown[0]}"; there are {listed}.')
+                raise self.error(f'{what} has the unknown name "{unknown[0]}"; there are {", ".join(sorted(known))}.')
 
     def numbers(self) -> dict[str, float]:
         return super().numbers() | {name: float(value) for name, value in self.parameters.items()}

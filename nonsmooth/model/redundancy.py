@@ -98,8 +98,7 @@ class Directions:
             else:
                 x = self._least(rows, required)
             changed[bodies] = x.reshape(bodies.size, -1)
-        result: Array = np.einsum("bji,bj->bi", self.factors, changed)[1:].ravel()
-        return result
+        return np.einsum("bji,bj->bi", self.factors, changed)[1:].ravel()
 
     def _least(self, rows: Integers, required: Array) -> Array:
         """x of least norm with D' x = required, or of least residual."""

@@ -144,10 +144,8 @@ PLAIN = (bool, int, float, str)
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A function that returns a `Model`, with data about it; made by the decorator `problem`.
-
-    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``.
-    """
+    """A function that returns a `Model`, with data about it; made by the decorator `problem`. It is called like the
+    function, with numbers in SI units or strings such as ``"0.5 mm"``."""
 
     function: "Callable[..., Model]"
     tags: tuple[str, ...]  #: words to search for, such as ``"planar"``, ``"prismatic"``
@@ -260,10 +258,8 @@ def problem(
     exact: Callable[..., Any] | None = None, comparison: ComparisonDefaults | None = None,
     published: Published | None = None, step_size: StepSizeDefaults | None = None,
 ) -> "Callable[[Callable[..., Model]], Problem]":  # fmt: skip
-    """Decorator that makes a `Problem` with these data of a function that returns a `Model`.
-
-    `parameters` is the origin of every number in the function, by argument or ``element.parameter``.
-    """
+    """Decorator that makes a `Problem` with these data of a function that returns a `Model`. `parameters` is the origin
+    of every number in the function, by argument or ``element.parameter``."""
     return lambda function: Problem(
         function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
     )

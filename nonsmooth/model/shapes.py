@@ -302,8 +302,7 @@ class CylinderShape(_Long):
 
     def solid(self) -> Solid:
         points, faces = self._about(np.array([0.0, self._length()]), np.full(2, self.radius))
-        ends = [tuple(range(ROUND)), tuple(range(ROUND, 2 * ROUND))]
-        return self._solid(points, [*faces, *ends])
+        return self._solid(points, [*faces, tuple(range(ROUND)), tuple(range(ROUND, 2 * ROUND))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,9 +387,7 @@ class MeshShape(_Turned):
 
 def _cover(points: Array, triangles: NDArray[np.intp]) -> tuple[Array, ...]:
     """Polygons that cover what triangles between points (n, 2) cover: their boundary, each turned counterclockwise.
-
-    Edges that two triangles pass in opposite senses vanish; a winding number is how many triangles cover a point.
-    """
+    Edges that two triangles pass in opposite senses vanish; a winding number is how many triangles cover a point."""
     (x1, y1), (x2, y2) = ((points[triangles[:, i]] - points[triangles[:, 0]]).T for i in (1, 2))
     area = x1 * y2 - x2 * y1
     turned = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)[area != 0]
@@ -423,9 +420,7 @@ def _circle(count: int) -> Array:
     return np.column_stack([np.cos(around), np.sin(around)])
 
 
-def _revolved(
-    start: Array, axis: Array, x: Array, r: Array, size: float
-) -> tuple[Array, list[tuple[int, ...]]]:  # fmt: skip
+def _revolved(start: Array, axis: Array, x: Array, r: Array, size: float) -> tuple[Array, list[tuple[int, ...]]]:
     """Points (n, 3) and faces of circles about an axis, with places x along it and radii r, both times `size`."""
     seed = np.eye(3)[int(np.argmin(np.abs(axis)))]
     u = np.cross(axis, seed)

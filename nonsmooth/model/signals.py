@@ -24,11 +24,9 @@ looks_up: ContextVar[bool] = ContextVar("looks_up", default=False)
 
 @dataclass(frozen=True)
 class TimeFunction(metaclass=InUnits):
-    """Base of functions of time that are data: they can be compared, printed, and written to a file.
-
-    In the units of their fields, ``value`` is the unit of the load or motion. Numbers may be strings with a unit, whose
-    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle.
-    """
+    """Base of functions of time that are data: they can be compared, printed, and written to a file. In the units of
+    their fields, ``value`` is the unit of the load or motion. Numbers may be strings with a unit, whose dimension is
+    checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle."""
 
     #: raised for a call that cannot be meant
     misuse: ClassVar[type[ModelError]] = ModelError

@@ -356,8 +356,7 @@ class System:
         array([0.e+00, 0.e+00, 1.e-09])
         """
         q = _replaced(self.start.q, self.names.q, changes, "coordinate")
-        v = _replaced(self.start.v, self.names.v, velocities, "velocity")
-        return State(float(t), q, v)
+        return State(float(t), q, _replaced(self.start.v, self.names.v, velocities, "velocity"))
 
     @cached_property
     def numeric(self) -> Numeric:

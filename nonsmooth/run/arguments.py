@@ -67,9 +67,7 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
 
 
 #: what settings of schemes have, see `nonsmooth.step.scheme.Stepper`
-OF_STEPPERS = (
-    "scheme", "check", "contact", "compiled", "solver", "default_solver", "rescuing_solver", "fallback",
-)  # fmt: skip
+OF_STEPPERS = ("scheme", "check", "contact", "compiled", "solver", "default_solver", "rescuing_solver", "fallback")
 
 
 def check_stepper(stepper: Any) -> None:

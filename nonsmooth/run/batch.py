@@ -62,18 +62,15 @@ def simulate_batch(
     parameters : name -> one value per run
         All of the same length; the other parameters remain as built. Nothing is rebuilt or compiled.
     t_end : [s], from the time of the initial state, 0
-    dt : [s], or ``Landing(dt_min, dt_max)``
-        Constant steps, or for `GaussQP` event-locating steps.
+    dt : [s] of constant steps, or for event-locating steps of `GaussQP` ``Landing(dt_min, dt_max)``
     states : optional
         Initial state of each run, such as ``system.state({...})``; that of the system by default. Where lengths of a
         mechanism vary, so do states in which its joints are closed.
-    record : "end"
-        Part of the motion that is recorded.
+    record : "end", part of the motion that is recorded
     metrics : of "impulse", "friction_impulse", "gap_violation", "joint_violation", "complementarity",
         "motion_residual"
         Further results of each run.
-    threads : int, optional
-        One per processor by default.
+    threads : int, optional, one per processor by default
 
     Returns
     -------
@@ -171,9 +168,7 @@ def _run(
             try:
                 changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
                 check_start(system, first, values[k])
-                run = simulate(
-                    system, stepper, t_end=t_end, dt=control, parameters=changes, state=first, record=10**9
-                )  # fmt: skip
+                run = simulate(system, stepper, t_end=t_end, dt=control, parameters=changes, state=first, record=10**9)
                 found["q"][k], found["v"][k] = run.q.array[-1], run.v.array[-1]
                 found["impulse"][k], P_T = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
                 found["friction_impulse"][k] = P_T if system.dimension == 2 else np.linalg.norm(P_T, axis=1)

@@ -50,11 +50,9 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
 
 
 class Checkpoint:
-    """A file, written `every` so many seconds, from which the runs of one `call` of `simulate` continue.
-
-    `path` may have a `request`, the command line with which ``nonsmooth run --resume`` repeats the call. InputError if
-    the file is not a checkpoint, is damaged, contains another call, or cannot be written.
-    """
+    """A file, written `every` so many seconds, from which the runs of one `call` of `simulate` continue. `path` may
+    have a `request`, the command line with which ``nonsmooth run --resume`` repeats the call. InputError if the file is
+    not a checkpoint, is damaged, contains another call, or cannot be written."""
 
     def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:
         self.path = path_of(path, "checkpoint")

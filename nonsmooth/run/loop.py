@@ -76,8 +76,7 @@ class Budget:
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:
         """The function that a run calls; that of the user where there is no budget."""
-        free = self.steps is None and self.seconds is None and self.most is None
-        return self.tell if free else self._progress
+        return self.tell if self.steps is None and self.seconds is None and self.most is None else self._progress
 
     def in_time(self) -> None:
         """Raise TimeSpent if the time of the user's budget is spent."""
@@ -226,8 +225,7 @@ class TimeLoop:
         except MemoryError as error:
             self.checkpoint.refuse(error)
             return
-        tree = {**self._saved_state, "recorder": rows, "seconds": begin - self.clock}
-        self.checkpoint.save(tree)
+        self.checkpoint.save({**self._saved_state, "recorder": rows, "seconds": begin - self.clock})
         self.clock += time.perf_counter() - begin  # which is no computing
 
     def _finish(self, state: State, status: str) -> Trajectory:
@@ -273,11 +271,9 @@ class TimeLoop:
 
 
 def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
-    """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "".
-
-    Clearances, which extend the reach little, are replaced by ideal joints. These must not close shortly after the last
-    step, and must at a time before; the time between is located by bisection.
-    """
+    """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "". Clearances, which
+    extend the reach little, are replaced by ideal joints. These must not close shortly after the last step, and must at
+    a time before; the time between is located by bisection."""
     drivers = [  # with a function of time
         element.name
         for element in system.elements

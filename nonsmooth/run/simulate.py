@@ -68,8 +68,7 @@ def simulate(
 
     Parameters
     ----------
-    system : System
-        From ``Model.build()``.
+    system : System, from ``Model.build()``
     stepper : GaussMPCC, GaussQP, ..., optional
         The time-stepping scheme with its solver; chosen automatically if omitted.
     t_end : [s], times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``
@@ -78,15 +77,13 @@ def simulate(
     accuracy : [-]
         Tolerance for chosen steps and for the verdict: error of positions relative to the smallest clearance, and error
         of each contact's peak force relative to the largest.
-    check : bool
-        Repeat a run with given `stepper` and `dt` with finer steps, and with a second method, for its verdict.
+    check : bool, repeat a run with given `stepper` and `dt` with finer steps, and with a second method, for its verdict
     t_start : [s], optional, 0 by default, or the time of `state`
     state : State, optional
         Initial state other than the system's: ``system.state({...})``, or ``trajectory.end`` to continue a run.
     parameters : mapping, optional
         Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt or compiled.
-    interpreted : bool
-        Run the text of the scheme by Python, uncompiled: some thousand times slower, for debuggers.
+    interpreted : bool, run the text of the scheme by Python, uncompiled: some thousand times slower, for debuggers
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional

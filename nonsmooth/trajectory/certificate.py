@@ -91,10 +91,8 @@ def energy_series(
     lengths: Array, seen: Seen, steps: Mapping[str, NDArray[Any]], before: Balance | None = None
 ) -> tuple[dict[str, Array], Balance]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows (n,) [J], and their balance.
-
     `steps` has works and losses of the step that ends in each row [J]; those that are not a number follow from powers
-    by the trapezoidal rule. Rows in parts, with the balance `before` them, give the same bits as all rows at once.
-    """
+    by the trapezoidal rule. Rows in parts, with the balance `before` them, give the same bits as all rows at once."""
     right, left, row = seen.energies, seen.energies_left, steps["row"]
 
     def summed(name: str, increments: Array) -> Array:

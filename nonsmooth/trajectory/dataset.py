@@ -89,8 +89,7 @@ class Table:
     def of(self, trajectory: Any) -> Columns:
         """These columns of a trajectory."""
         name = self.variable.removesuffix("_left")
-        columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
-        return columns
+        return getattr(trajectory if name == self.variable else trajectory.left, name)
 
 
 TABLES = (
@@ -208,8 +207,7 @@ def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any
     for name, unit in IMPACT_COLUMNS.items():
         attributes = {"units": unit, "long_name": f"{name} of an impact"}
         data[f"impact_{name}"] = (("impact",), run.impacts[name], attributes)
-    contacts = _strings(run.impacts["contact"])
-    data["impact_contact"] = (("impact",), contacts, {"long_name": "contact of an impact"})
+    data["impact_contact"] = (("impact",), _strings(run.impacts["contact"]), {"long_name": "contact of an impact"})
     start = InternalStates() if run.origin is None else run.origin.memory
     if not any(one.startswith("Overlap.") for one, _ in start.fields):  # forces of the others have no past
         start = InternalStates()
@@ -261,8 +259,7 @@ def _from_contents(
     if "lam_T" in variables:
         vectors = variables["lam_T"][1]
         if origin is not None:
-            lam_N = tables["lam_N"].table
-            vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, lam_N, vectors)
+            vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, tables["lam_N"].table, vectors)
     end = State(
         float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal_states(variables, "memory"),
         np.array(tables["gap"].table[len(t) - 1 :])[0],

@@ -72,9 +72,7 @@ def shapes_of(names: Iterable[str], rows: int, system: System) -> dict[str, tupl
 @dataclass(frozen=True, eq=False)
 class DecimatedRows:
     """Every `record`-th row of the first `count` steps (row 0 included), and sums and extremes over all of these.
-
-    Impulses of the steps between are added up, forces averaged over their time.
-    """
+    Impulses of the steps between are added up, forces averaged over their time."""
 
     record: int = 1
     constant: bool = False
@@ -229,10 +227,8 @@ def _summed(array: Array, kept: slice | Index) -> Array:
 
 def _impacts(a: Part, system: System, jumps: Mask, seen: Seen, last: Array | None, constant: bool) -> Array:
     """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
-
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
-    its normal turns they may omit some and make up for them.
-    """
+    its normal turns they may omit some and make up for them."""
     impact = a["P_N_impact"] > 0.0
     some = np.flatnonzero(any_of_each(impact))
     if not some.size:

@@ -123,11 +123,9 @@ class Origin:
 
 
 class Coordinates:
-    """The kinematic equation ``q' = B(q) v`` and its inverse, for rows at once.
-
-    Names of columns tell quaternions, the described elements flexible bodies whose inertia changes: their velocities
-    are not the angular velocity of the frame and rates of modes, see `nonsmooth.model.flexible_bodies`.
-    """
+    """The kinematic equation ``q' = B(q) v`` and its inverse, for rows at once. Names of columns tell quaternions, the
+    described elements flexible bodies whose inertia changes: their velocities are not the angular velocity of the frame
+    and rates of modes, see `nonsmooth.model.flexible_bodies`."""
 
     def __init__(
         self, q_names: Sequence[str], v_names: Sequence[str], elements: Sequence[Mapping[str, Any]] = ()
@@ -207,8 +205,7 @@ class _FloatingFrame:
 def _product(quaternion: Array, vector: Array) -> Array:
     """quaternion ∘ (0, vector), by rows."""
     w, x = quaternion[:, :1], quaternion[:, 1:]
-    scalar = -np.sum(x * vector, axis=1, keepdims=True)
-    return np.hstack([scalar, w * vector + np.cross(x, vector)])
+    return np.hstack([-np.sum(x * vector, axis=1, keepdims=True), w * vector + np.cross(x, vector)])
 
 
 def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]]) -> tuple[Array, Array]:
@@ -430,11 +427,9 @@ class RigidLaw:
 
 
 class CompliantLaw:
-    """Forces along a run with compliant contacts.
-
-    The approach velocity is that of the row at the beginning of contact, as in `CompliantDae`; InputError if a run does
-    not keep it. States of bristles are not recorded; they are integrated along the motion from there.
-    """
+    """Forces along a run with compliant contacts. The approach velocity is that of the row at the beginning of contact,
+    as in `CompliantDae`; InputError if a run does not keep it. States of bristles are not recorded; they are integrated
+    along the motion from there."""
 
     def __init__(self, run: Any, origin: Origin) -> None:
         from nonsmooth.schemes.compliant.steps import CompliantForces
@@ -470,8 +465,7 @@ class CompliantLaw:
 
         def rates(begin: int, time: float, z: Array) -> Array:
             q, v = this.rows.states(places(t, np.zeros(0), min(time, float(t[-1])), "right"))
-            found: Array = this.equations.at(time, q[0], v[0], touching[begin], this.approach[begin], z).bristle_rates
-            return found
+            return this.equations.at(time, q[0], v[0], touching[begin], this.approach[begin], z).bristle_rates
 
         def constant(z: Array, time: float) -> Array:
             return z

@@ -15,10 +15,8 @@ HIGH = 0.5
 
 def peak_force(t: Array, impulse: Array) -> tuple[float, float]:
     """The largest force [N] in one contact, and an estimate of its error [N], from impulses (n,) at ends of its steps.
-
     It is the largest rate of the polynomial through the impulses around the step with the largest mean force, and at
-    least that; its error the difference from polynomials that leave out either end.
-    """
+    least that; its error the difference from polynomials that leave out either end."""
     means = np.diff(impulse) / np.diff(t)
     k, steps = int(np.argmax(means)), min(DEGREE, len(t) - 1)
     first = min(max(k - steps // 2, 0), len(t) - 1 - steps)

@@ -95,11 +95,8 @@ def bytes_of_row(system: System) -> int:
 
 @functools.cache
 def _keep_freed_memory() -> None:
-    """Make the allocator of glibc keep freed memory, once.
-
-    It gives back what exceeds twice the largest piece ever freed, up to 32 MB, and to get it again costs a third of a
-    run of 10^4 steps. This piece is never written.
-    """
+    """Make the allocator of glibc keep freed memory, once. It gives back what exceeds twice the largest piece ever
+    freed, up to 32 MB, and to get it again costs a third of a run of 10^4 steps. This piece is never written."""
     np.empty(31 * 2**17)
 
 
@@ -119,19 +116,16 @@ class Recorder:
 
     Parameters
     ----------
-    system : the mechanism
     manifest : plain data (numbers, strings, lists, mappings) with which the run can be repeated
     parameters : parameter values of the run, in the system's order; those of the system by default
     record
-        Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
-        impacts, energies and the certificate cover all steps. Rows are evaluated, and those between omitted, during the
-        run, so that its memory is that of the kept rows (see `Store`), of one group of `record` rows, and of `WAITING`.
-    observe
-        Evaluates rows, without the memory of the steps; by default with the functions of the system.
+        Keep every `record`-th row, and the last one; rows are evaluated, and those between omitted, during the run.
+        Impulses of the rows between are added up, forces averaged; impacts, energies and the certificate cover all.
+    observe : evaluates rows, without the memory of the steps; by default with the functions of the system
     expected : number of steps that the run has at least
     constant
-        Whether steps are constant: velocity-level schemes then have impulses of impacts in lasting contacts, which are
-        not recorded as impacts. Steps that locate impacts have none, and each impulse is one.
+        Whether steps are constant, with which velocity-level schemes have impulses of impacts in lasting contacts,
+        which are not recorded as impacts.
     """
 
     #: makes `observe` when rows are first evaluated during the run

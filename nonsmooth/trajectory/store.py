@@ -25,11 +25,9 @@ AT_ONCE = 2**17
 
 
 class Store:
-    """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types.
-
-    There is room for the `expected` rows from the beginning, which costs nothing until it is used: without it rows cost
-    three times as much, since NumPy fills what it adds to an array.
-    """
+    """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types. There is room
+    for the `expected` rows from the beginning, which costs nothing until it is used: without it rows cost three times
+    as much, since NumPy fills what it adds to an array."""
 
     def __init__(self, expected: int = 0) -> None:
         self._columns: dict[str, _Column] = {}

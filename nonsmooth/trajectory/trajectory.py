@@ -78,8 +78,7 @@ class Trajectory:
     status
         ``"finished"``, ``"untrusted: ..."`` if equations are not solved or bodies overlap, ``"failed: ..."`` or
         ``"interrupted"``.
-    verdict
-        Whether the motion can be trusted, in one sentence; see `Verdict`.
+    verdict : whether the motion can be trusted, in one sentence; see `Verdict`
     end
         The last state with all internal states. A run restarted from it is bitwise identical to an uninterrupted one if
         the end did not shorten the last step; that of `CompliantDae` agrees within the tolerances.
@@ -184,8 +183,7 @@ class Trajectory:
         Parameters
         ----------
         t : [s], a number or (n,)
-        side : "right" or "left"
-            The limit at impacts.
+        side : "right" or "left", the limit at impacts
         order : 6 or 4
             Order of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
             accelerations there, with errors of ``h^6/46080 |d^6q/dt^6|`` or ``h^4/384 |d^4q/dt^4|`` besides those of
@@ -221,8 +219,7 @@ class Trajectory:
         Parameters
         ----------
         t : [s], a number or (n,)
-        side : "right" or "left"
-            The limit at impacts, and at changes of contact modes.
+        side : "right" or "left", the limit at impacts, and at changes of contact modes
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
         >>> from nonsmooth_problems import block_on_incline
@@ -231,8 +228,7 @@ class Trajectory:
         >>> found.a.names == run.v.names, found.contact_force.array.shape == (2, len(run.gap), 2)
         (True, True)
         """
-        at = places(self.t, self.impacts["t"], t, side)
-        return self._motions.instants(at)
+        return self._motions.instants(places(self.t, self.impacts["t"], t, side))
 
     @cached_property
     def acceleration(self) -> Columns:
@@ -272,8 +268,7 @@ class Trajectory:
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
-        shown: str = _above("frame")(self)
-        return shown
+        return _above("frame")(self)
 
     def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
         """Write the run as one HTML page without references to the network, see `nonsmooth.report`.
@@ -293,10 +288,8 @@ class Trajectory:
         ----------
         what : str or Panel
             Words such as ``"slider.x"``, ``"v:slider.x"``, ``"lam_N:pin"``, ``"orbit:pin"``, ``"sketch"``, or panels.
-        width : "single", "double" or a number [mm]
-            Width of the figure in a journal: 90 or 190 mm; larger by default.
-        measured : path or `nonsmooth.plots.Measured`, optional
-            Measured data of a CSV file, drawn over the run.
+        width : "single", "double" or a number [mm], width of the figure in a journal: 90 or 190 mm; larger by default
+        measured : path or `nonsmooth.plots.Measured`, optional, measured data of a CSV file, drawn over the run
         exact : an exact solution, as in `nonsmooth.plots.panels`
 
         Returns
@@ -304,8 +297,7 @@ class Trajectory:
         matplotlib.figure.Figure
             Save it by ``figure.savefig("run.pdf")``.
         """
-        drawn: Figure = _above("figure")(self, *what, width=width, measured=measured, exact=exact)
-        return drawn
+        return _above("figure")(self, *what, width=width, measured=measured, exact=exact)
 
     @property
     def contacts(self) -> NDArray[np.void]:
@@ -319,5 +311,4 @@ class Trajectory:
         >>> str(run.contacts["kind"][0]), run.contacts.dtype.names[:4]
         ('impact', ('contact', 'kind', 'start', 'end'))
         """
-        table: NDArray[np.void] = _above("contact_table")(self)
-        return table
+        return _above("contact_table")(self)

@@ -78,8 +78,7 @@ class Verdict:
         until `horizon`; later motion depends on round-off. ``"not accurate"``: it does not, or the run itself shows
         signs of error. ``"methods disagree"``: two methods converge to different motions or forces.
         ``"not checked"``: no sign of error, but no finer run either. ``"incomplete"``: the run ended early.
-    text : str
-        The verdict as a sentence.
+    text : str, the verdict as a sentence
     position : [-]
         Largest difference from the coarser or finer run, as a share of the smallest clearance; NaN if not measured.
     force : [-], difference of the peak force, as a share of it
@@ -118,11 +117,9 @@ def first_verdict(
     system: System, parameters: Array, certificate: Certificate, *, t: Array, q: Array, v: Array, gap: Array,
     energy: Mapping[str, Array], counts: Mapping[str, Any], status: str,
 ) -> tuple[str, Verdict]:  # fmt: skip
-    """Status and verdict from the rows of a single run, and the status of the time loop.
-
-    A run that reached its end is untrusted unless its numbers are finite, the equations of its steps are solved, and no
-    rigid contact overlaps by more than its clearance.
-    """
+    """Status and verdict from the rows of a single run, and the status of the time loop. A run that reached its end is
+    untrusted unless its numbers are finite, the equations of its steps are solved, and no rigid contact overlaps by
+    more than its clearance."""
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
         broken = ["numbers that are not finite"]
@@ -149,8 +146,7 @@ def first_verdict(
         fastest = float(np.max(np.maximum(*map(np.abs, bounds(v))) * system.gyration(parameters), initial=0.0))
         return fastest * float(t[-1] - t[0]) <= JUMPED * moved
 
-    others = _signs_of_sums(c, energy, counts, rests)
-    signs = (*broken, *deep, *open_, *others)
+    signs = (*broken, *deep, *open_, *_signs_of_sums(c, energy, counts, rests))
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
     if broken:

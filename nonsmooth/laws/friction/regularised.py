@@ -117,8 +117,7 @@ class Ambrosio(SlipLaw):
     friction : mu_d [-], >= 0
     dead_speed : v_0 [m/s], >= 0
         Slip up to which there is no friction; 0 for a plain linear ramp, with creep mu'(0) = mu_d / v_1.
-    slip_speed : v_1 [m/s], > v_0
-        Slip from which there is full friction.
+    slip_speed : v_1 [m/s], > v_0, slip from which there is full friction
 
     References
     ----------
@@ -154,8 +153,7 @@ class MostaghelDavis(SlipLaw):
 
     Parameters
     ----------
-    function : "erf", "tanh", "atan" or "rational"
-        No parameter of the system.
+    function : "erf", "tanh", "atan" or "rational", no parameter of the system
     friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
         v_0 is the inverse of the authors' alpha.
 
@@ -236,8 +234,7 @@ class Stribeck(SlipLaw):
         Slip over which friction changes its sign, and over which it falls from static to dynamic.
     stribeck_exponent : delta [-], > 0
         2 for a Gaussian, 1 for an exponential function.
-    viscous_friction : sigma_2 [s/m], >= 0
-        Viscous force per slip and per normal force.
+    viscous_friction : sigma_2 [s/m], >= 0, viscous force per slip and per normal force
 
     References
     ----------
@@ -277,8 +274,7 @@ class BrownMcPhee(SlipLaw):
     Parameters
     ----------
     friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
-    static_speed : v_t [m/s], > 0
-        Slip at which friction is static friction.
+    static_speed : v_t [m/s], > 0, slip at which friction is static friction
     viscous_damping, viscous_load : mu_v [N s/m], >= 0; N_t [N], > 0
         Viscous force per slip velocity of a loaded contact, fully active from the normal force N_t on.
 

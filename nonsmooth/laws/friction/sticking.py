@@ -170,12 +170,9 @@ class LuGre(BristleLaw):
     Parameters
     ----------
     friction, static_friction : mu_d, mu_s [-], 0 < mu_d <= mu_s
-    stribeck_speed : v_s [m/s], > 0
-        Slip over which friction decreases from static to dynamic.
-    bristle_stiffness : sigma_0 [1/m], > 0
-        Per normal force; mu_s / sigma_0 is the displacement before sliding.
-    bristle_damping, viscous_friction : sigma_1, sigma_2 [s/m], >= 0
-        Per normal force.
+    stribeck_speed : v_s [m/s], > 0, slip over which friction decreases from static to dynamic
+    bristle_stiffness : sigma_0 [1/m], > 0, per normal force; mu_s / sigma_0 is the displacement before sliding
+    bristle_damping, viscous_friction : sigma_1, sigma_2 [s/m], >= 0, per normal force
 
     References
     ----------

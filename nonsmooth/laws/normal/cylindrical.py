@@ -178,8 +178,7 @@ class LineContact(LogarithmicLaw):
     Parameters
     ----------
     a, b : Material
-    line_length, edge_radius : l, R [m], > 0
-        R is the equivalent radius of curvature across the line.
+    line_length, edge_radius : l, R [m], > 0, R is the equivalent radius of curvature across the line
 
     References
     ----------

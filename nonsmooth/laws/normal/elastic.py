@@ -95,8 +95,7 @@ class Material(metaclass=InUnits):
     ----------
     young : E [Pa], > 0
     poisson : nu [-], 0 <= nu <= 0.5
-    density : rho [kg/m^3], > 0, optional
-        Only for limits of velocity; not a parameter of the system.
+    density : rho [kg/m^3], > 0, optional, only for limits of velocity; not a parameter of the system
 
     >>> Material(2.07e11, 0.3)
     Material(young=207000000000.0, poisson=0.3, density=None)
@@ -194,8 +193,7 @@ class RoundedStiffness(HertzStiffness):
     Parameters
     ----------
     a, b : Material
-    rounding : r [m], > 0
-        Radius of the corner; the surface opposite is flat.
+    rounding : r [m], > 0, radius of the corner; the surface opposite is flat
 
     >>> steel = Material(2.07e11, 0.3)
     >>> RoundedStiffness(steel, steel, rounding=1e-3).needs()
@@ -222,8 +220,7 @@ class PlaneContact(ElasticLaw):
     Parameters
     ----------
     young, area : E [Pa], A [m^2], > 0
-    thickness : l [m], > 0
-        Of the material in the direction of compression.
+    thickness : l [m], > 0, of the material in the direction of compression
 
     References
     ----------

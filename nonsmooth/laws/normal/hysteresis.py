@@ -55,8 +55,7 @@ class HysteresisLaw(DampedLaw):
     ----------
     stiffness, exponent : K [N/m^n], > 0, or an `ElasticLaw`; n [-], > 0, 1.5 where omitted
     restitution : e [-], 0 < e <= 1
-    calibrated
-        Whether the law delivers the requested restitution.
+    calibrated : whether the law delivers the requested restitution
 
     Notes
     -----

@@ -36,8 +36,7 @@ class KelvinVoigt(DampedLaw):
     stiffness, exponent : K [N/m], > 0, or an `ElasticLaw`; n [-], > 0, 1 where omitted
         The closed forms are valid for n = 1 only, and not with an `ElasticLaw`.
     damping : C [N s/m], >= 0
-    tensile
-        Whether the force may pull.
+    tensile : whether the force may pull
 
     >>> KelvinVoigt(stiffness=1e6, damping=50.0).numbers()
     {'stiffness': 1000000.0, 'damping': 50.0}
@@ -71,8 +70,7 @@ class Anagnostopoulos(DampedLaw):
     effective_mass : m [kg], > 0
         1/m is the sum of the inverse masses of two free bodies; in a mechanism, the inverse of the contact's Delassus
         number.
-    tensile
-        Whether the force may pull.
+    tensile : whether the force may pull
 
     References
     ----------
@@ -119,8 +117,7 @@ class AdamsImpact(DampedLaw):
     ----------
     stiffness, exponent : K [N/m^n], > 0, or an `ElasticLaw`; n [-], > 0, 1.5 where omitted
     damping : C [N s/m], >= 0
-    full_depth : d [m], > 0
-        Penetration from which the damping coefficient is C.
+    full_depth : d [m], > 0, penetration from which the damping coefficient is C
 
     >>> law = AdamsImpact(stiffness=1e8, damping=1e3, full_depth=1e-4)
     >>> law.force(0.5e-4, 1.0, 1.0, SimpleNamespace(stiffness=0.0, viscosity=1e3, full_depth=1e-4))
