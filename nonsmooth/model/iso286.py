@@ -173,8 +173,8 @@ def parts_of(text: str, kind: str) -> tuple[str, int]:
     if found is None:
         raise InputError(f"A {kind} is a letter and a grade, as {example}, got {text.strip()!r}.")
     letter, grade = found[1], int(found[2])
+    nearest = min(max(grade, GRADES[0]), GRADES[-1])
     if letter not in known:
-        nearest = min(max(grade, GRADES[0]), GRADES[-1])
         turned, low = letter.lower() if kind == "shaft" else letter.upper(), letter.lower()
         if turned in known:
             case = "capital" if kind == "hole" else "small"
@@ -187,6 +187,5 @@ def parts_of(text: str, kind: str) -> tuple[str, int]:
         why = "is not covered" if low in MISSING else f"is no letter of a {kind} in ISO 286"
         raise InputError(f"{letter} {why}; the nearest is {best}{nearest} (the letters are {', '.join(known)}).")
     if found[2] == "01" or grade not in GRADES:
-        nearest = min(max(grade, GRADES[0]), GRADES[-1])
         raise InputError(f"There is no {text.strip()}: grades are IT1 to IT18; the nearest is {letter}{nearest}.")
     return letter, grade

@@ -51,22 +51,7 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The result of ``Model.build()``: CasADi functions of symbols or numbers, with the parameter vector p.
-
-    ``M(q, p)`` (nv, nv); ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
-    ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
-    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``violation(t, q, p)`` the constraint violation
-    as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities
-    W_T' v, nt = nc (dimension - 1), the tangents of one contact after the other; ``bias(t, q, v, p)`` (ng + nc + nt,)
-    the acceleration bias: the second derivatives of g and g_N and the first of the slip, minus W' v';
-    ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and
-    the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
-    restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
-    contacts, None unless all are; ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of
-    damping [W]; ``linear_forces(p)`` stiffness and damping (nv,) of deformation, zero for rigid motion; ``reaction(t,
-    q, p, lam_g)`` forces and torques of joints on their second bodies, in the ground frame, by joint (3,) in the plane
-    and (6,) in space.
-    """
+    """The result of ``Model.build()``: CasADi functions of symbols or numbers, as ``M(q, p)`` of parameters p."""
 
     name: str
     dimension: int
@@ -226,27 +211,33 @@ class System:
         """Columns of v that are angular velocities of bodies in contact."""
         return np.unique(self.angular_velocities[self.angular_velocities >= 0])
 
-    M = property(attrgetter("equations.M"))
-    h = property(attrgetter("equations.h"))
-    B = property(attrgetter("equations.B"))
-    advance = property(attrgetter("equations.advance"))
-    g = property(attrgetter("equations.g"))
-    W_g = property(attrgetter("equations.W_g"))
-    g_t = property(attrgetter("equations.g_t"))
-    violation = property(attrgetter("equations.violation"))
-    g_N = property(attrgetter("equations.g_N"))
-    W_N = property(attrgetter("equations.W_N"))
-    W_T = property(attrgetter("equations.W_T"))
+    M = property(attrgetter("equations.M"))  #: (q, p), (nv, nv)
+    h = property(attrgetter("equations.h"))  #: (t, q, v, p), (nv,) with gyroscopic terms
+    B = property(attrgetter("equations.B"))  #: (q), (nq, nv)
+    advance = property(attrgetter("equations.advance"))  #: (q, u, dt), coordinates after dt at constant velocity u
+    g = property(attrgetter("equations.g"))  #: (t, q, p), (ng,)
+    W_g = property(attrgetter("equations.W_g"))  #: (t, q, p), (nv, ng)
+    g_t = property(attrgetter("equations.g_t"))  #: (t, q, p), explicit rate of g
+    violation = property(attrgetter("equations.violation"))  #: (t, q, p), constraint violation as reported
+    g_N = property(attrgetter("equations.g_N"))  #: (q, p), (nc,) [m], open > 0
+    W_N = property(attrgetter("equations.W_N"))  #: (q, p), (nv, nc)
+    W_T = property(attrgetter("equations.W_T"))  #: (q, p), (nv, nt), slips W_T' v, by contact along its tangents
+    #: (t, q, v, p), acceleration bias (ng + nc + nt,): second derivatives of g and g_N, first of the slip, minus W' v'
     bias = property(attrgetter("equations.bias"))
-    distance = property(attrgetter("equations.distance"))
+    distance = property(attrgetter("equations.distance"))  #: (q, p), true gaps (nc,) [m]
+    #: (q, p), true gaps, D_N (nv, nc), D_T (nv, nt): their rates D_N' v and slips D_T' v, also of overlapping surfaces
     surface = property(attrgetter("equations.surface"))
+    #: (p), normal restitution, friction, tangential restitution (0 of compliant contacts), typical gap [m]
     contact_law = property(attrgetter("equations.contact_law"))
+    #: (t, q, v, p), kinetic and potential energy [J], power of loads and of damping [W]
     energy = property(attrgetter("equations.energy"))
+    #: (t, q, p, lam_g), forces and torques of joints on second bodies, ground frame: (3,) in the plane, (6,) in space
     reaction = property(attrgetter("equations.reaction"))
-    linear_forces = property(attrgetter("equations.linear_forces"))
+    linear_forces = property(attrgetter("equations.linear_forces"))  #: (p), stiffness, damping (nv,) of deformation
 
     @property
     def compliance(self) -> Compliance | None:
+        """Forces of compliant contacts, None unless all are."""
         return self.equations.compliance if self.compliant else None
 
     @cached_property
