@@ -283,15 +283,15 @@ def _dataset(
         dimension, unit, meaning = METRICS[name]
         dimensions = ("run",) if dimension is None else ("run", dimension)
         data[name] = (dimensions, ends[name], {"units": unit, "long_name": meaning})
+    names = list(system.parameters)
     coordinates: dict[str, Any] = {
         "coordinate": list(system.q_names), "velocity": list(system.v_names),
         "q_units": ("coordinate", list(system.names.q_units)), "v_units": ("velocity", list(system.names.v_units)),
     }  # fmt: skip
     if any(METRICS[name][0] for name in metrics):
         coordinates["contact"] = list(system.contact_names)
-    for i, name in enumerate(system.parameters):
-        if name in parameters:
-            coordinates[name] = ("run", values[:, i])
+    for name in parameters:
+        coordinates[name] = ("run", values[:, names.index(name)])
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "repeated_runs": repeated,
