@@ -39,10 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _end(code: int) -> None:
-    """End the process without freeing object by object what it has made, which after compiling takes seconds.
-
-    It returns, and leaves the end to the interpreter, where that has something to say or to wait for.
-    """
+    """End the process without freeing what it has made, which takes seconds, unless that would lose something."""
     if threading.active_count() > 1:
         return
     atexit._run_exitfuncs()
@@ -57,10 +54,9 @@ def _end(code: int) -> None:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
+    """Let SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C, unless they are ignored.
 
-    A signal that is ignored, as SIGHUP is under nohup, goes on being so. Where the interpreter drops the exception,
-    since it came while an object was destroyed, it is raised again a moment later.
+    Where the interpreter drops the exception, since it came while an object was destroyed, it is raised again soon.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may
         yield

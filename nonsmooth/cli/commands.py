@@ -87,10 +87,7 @@ SHARED = {
 
 
 def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
-    """Arguments and docstring of a function of a file, and whether it takes any arguments.
-
-    Of the file, only the text of the function is parsed, up to where it is complete.
-    """
+    """Arguments and docstring of a function of a file, of which only that text is parsed, and whether it takes any."""
     try:
         whole = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -195,11 +192,7 @@ def add_command(app: typer.Typer, name: str, where: str) -> None:
 
 
 def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
-    """Add a command for each file of the folder: it runs a mechanism for many values, and measures each run.
-
-    The command of a file without a function of its name, or with an option whose type or meaning is not stated, raises
-    an InputError that says so.
-    """
+    """Add a command that sweeps and measures for each file of the folder; that of a wrong file says what is wrong."""
     for path in sorted(folder.glob("[!_]*.py")):
         _add_measure(app, path, path.stem.replace("_", "-"))
 

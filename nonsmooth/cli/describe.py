@@ -104,8 +104,7 @@ def problem_description(problem: ReadyProblem) -> list[RenderableType]:
     head.add_row("tags", ", ".join(problem.tags))
     arguments = table_of("argument", "default")
     for name, parameter in inspect.signature(problem).parameters.items():
-        required = parameter.default is parameter.empty
-        arguments.add_row(name, "required" if required else str(parameter.default))
+        arguments.add_row(name, "required" if parameter.default is parameter.empty else str(parameter.default))
     values = table_of("parameter", "value", "unit", "kind", "source")
     for name, origin in problem.provenance.items():
         source = f"{origin.source} ({origin.note})" if origin.note else origin.source
@@ -221,15 +220,13 @@ def _start(body: str, system: System) -> list[str]:
     q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
     if system.dimension == 2:  # the columns that are not 0, with their labels
-        shown = [
-            [
-                f"{name.rpartition('.')[2]} {value:.6g}"
-                for name, value in columns.items()
-                if name.rpartition(".")[0] == body and abs(value) > ZERO and not name.startswith(f"{body}.eta")
-            ]
-            for columns in (q, v)
-        ]
-        return [", ".join(one) or "0" for one in shown]
+
+        def moving(columns: Mapping[str, float]) -> str:
+            own = {name.removeprefix(f"{body}."): x for name, x in columns.items() if name.startswith(f"{body}.")}
+            shown = (f"{label} {x:.6g}" for label, x in own.items() if abs(x) > ZERO and not label.startswith("eta"))
+            return ", ".join(shown) or "0"
+
+        return [moving(q), moving(v)]
     found = [(q if title.startswith("start") or "quaternion" in title else v, labels) for title, labels in STARTS]
     return [_vector(columns[f"{body}.{label}"] for label in labels) for columns, labels in found]
 

@@ -82,11 +82,7 @@ def new(path: Path, *, space: bool = False) -> None:
 
 
 def is_file(problem: str) -> bool:
-    """Whether a word names a file rather than a ready problem.
-
-    >>> is_file("my_mechanism.toml"), is_file("slider-rod")
-    (True, False)
-    """
+    """Whether a word names a file rather than a ready problem."""
     return Path(problem).suffix != "" or os.sep in problem
 
 
@@ -141,10 +137,9 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
 
 
 def python_problem(path: Path) -> Problem:
-    """The mechanism of a Python file as a problem whose contact law can be changed.
+    """The mechanism of a Python file as a problem whose contact law can be changed, if it has contacts.
 
-    A function `build(contact)` gets the law; in a model or system that is built without it, the law of all contacts is
-    replaced. One without contacts has no such argument.
+    A function `build(contact)` gets the law; in a model or system that is built without it, all laws are replaced.
     """
     from nonsmooth.model.registry import Problem, needed
 
@@ -254,9 +249,8 @@ _OF_FILES: set[str] = set()
 def module_of(path: Path) -> ModuleType:
     """Run a user's Python file, which may import what stands beside it, as Python's own command does.
 
-    It is read anew, past Python's cache of bytecode, which does not see a change within the same second. It is among
-    `sys.modules`, where dataclasses look for the names of their annotations, under a name of its own if another module
-    has its name.
+    It is read anew, past Python's cache of bytecode, which does not see a change within the same second. Dataclasses
+    look for their annotations in `sys.modules`: it is there, under a name of its own if another module has its name.
     """
     check_file(path)
     taken = path.stem in sys.modules and path.stem not in _OF_FILES

@@ -41,8 +41,7 @@ def fits(texts: tuple[str, ...], *, as_json: bool = False) -> None:
     for fit in found:
         sizes = table_of(fit.text, "class", "deviations [um]", "limits [mm]")
         for name, letter, limits in (("hole", fit.hole, fit.hole_limits), ("shaft", fit.shaft, fit.shaft_limits)):
-            nominal = fit.size * 1e3
-            ends = " to ".join(f"{nominal + one * 1e-3:.4f}" for one in limits)
+            ends = " to ".join(f"{fit.size * 1e3 + one * 1e-3:.4f}" for one in limits)
             sizes.add_row(name, letter, f"{limits.lower:+g}, {limits.upper:+g}", ends)
         clearances = table_of("clearance [um]", "min", "mean", "max", "sd (T = 6 sd)")
         for name, factor in (("diametral", 2.0), ("radial", 1.0)):

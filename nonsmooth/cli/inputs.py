@@ -62,10 +62,7 @@ class Request(Runs):
     declaration: Declaration | None = field(default=None, compare=False)
 
     def completed(self) -> Request:
-        """Completed by the [run] table of a TOML file.
-
-        Options that define a step replace the step of the file; otherwise each option replaces that of the same name.
-        """
+        """Completed by the [run] table of a TOML file, whose step is replaced as a whole."""
         request = self
         if self.problem.endswith(".toml"):
             from nonsmooth.declarative import read
@@ -163,10 +160,7 @@ class Request(Runs):
         return Landing(self.dt_min, self.dt_max)
 
     def scheme(self, *, stepped: bool = False) -> Stepper | None:
-        """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change.
-
-        None if it is to be chosen: no stepper, setting of a stepper or step is given, nor `stepped` by other options.
-        """
+        """The stepper with its solver and what ``--set`` changes of both; None if it is to be chosen."""
         from nonsmooth import solvers, steppers
 
         words = settings_from(self.settings)
@@ -343,9 +337,8 @@ def in_units(
 ) -> dict[str, Any]:  # fmt: skip
     """Arguments with their units as numbers in SI units; a unit must be of the argument's dimension.
 
-    It is stated by the origin of the argument, or is that of what the argument becomes in the mechanism that `make`
-    builds; one of which neither is known may have any. Those named in `but` remain as they are: numbers of laws, which
-    know their units themselves.
+    It is stated by the origin of the argument, or is that of what the argument becomes in the mechanism; numbers of
+    laws, in `but`, remain as they are.
     """
     from nonsmooth.model.kinds import trace_argument
 
@@ -388,10 +381,7 @@ def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
 
 
 def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
-    """A mechanism whose numbers of these names vary, its arguments and parameters, and its name.
-
-    It is a problem or a Python file, whose arguments can vary as well, or a system.
-    """
+    """A mechanism whose numbers of these names vary, its arguments, its parameters and its name."""
     known = request.mechanism()
     parameters = {key: value for key, value in known.parameters.items() if key not in names}
     made: Any = known.make if known.problem is not None or any("." not in name for name in names) else None

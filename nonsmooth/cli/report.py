@@ -83,21 +83,15 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     certificate = dataclasses.asdict(trajectory.certificate)
     energy = certificate.pop("energy")
     return {
-        "problem": mechanism.name,
-        "stepper": kebab(scheme.partition("(")[0]),
-        "solver": solver,
+        "problem": mechanism.name, "stepper": kebab(scheme.partition("(")[0]), "solver": solver,
         "called": {kebab(name): count for name, count in called.items()},
         "engine": trajectory.manifest.get("engine", "compiled"),
         "steps": trajectory.counts.get("steps", len(trajectory.t) - 1),
-        "failures": int(trajectory.status.startswith("failed")),
-        "wall_seconds": trajectory.wall_seconds,
-        "verdict": dataclasses.asdict(trajectory.verdict),
-        "certificate": certificate,
-        "energy": energy,
-        "counts": dict(trajectory.counts),
-        "final": {name: trajectory.q[name][-1] for name in trajectory.q.names},
+        "failures": int(trajectory.status.startswith("failed")), "wall_seconds": trajectory.wall_seconds,
+        "verdict": dataclasses.asdict(trajectory.verdict), "certificate": certificate, "energy": energy,
+        "counts": dict(trajectory.counts), "final": {name: trajectory.q[name][-1] for name in trajectory.q.names},
         "impulse": {name: trajectory.P_N[name].sum() for name in trajectory.P_N.names},
-    }
+    }  # fmt: skip
 
 
 def print_object(facts: Mapping[str, Any]) -> None:
@@ -167,12 +161,8 @@ def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[Renderable
     impulses = _tidied(facts["impulse"], trajectory.P_N)
     forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
     rows = [(name, f"{P:.12g}", f"{forces[name]:.9g}", str(struck.get(name, 0))) for name, P in impulses.items()]
-    parts: list[RenderableType] = [
-        "",
-        state,
-        "",
-        table_of("contact", "impulse [N s]", "last force [N]", "impacts", rows=rows),
-    ]
+    contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts", rows=rows)
+    parts: list[RenderableType] = ["", state, "", contacts]
     counted, listed = sum(struck.values()), len(trajectory.impacts)
     if listed > counted:
         least = f"an approach of at least {100 * COUNTED:g} % of the fastest"
@@ -221,8 +211,8 @@ def conclude(
 ) -> None:  # fmt: skip
     """Write the requested files of a study, and print its lines and tables, or `plain`, the object of ``--json``.
 
-    `title` is that of the page, `head` a line above the others; `figure` draws, given `nonsmooth.plots`, `save` writes
-    the dataset, unless the study has; `runs` are shown on the page, and `files` were written by the command itself.
+    `title` is that of the page, `head` a line above; `figure` draws, given `nonsmooth.plots`; `save` writes the
+    dataset, unless the study has; `runs` are shown on the page, and `files` were written by the command itself.
     """
     files = [*files, written.output, written.figure if figure is not None else None, written.page]
     if written.output is not None and save is not None:

@@ -246,10 +246,7 @@ def _free_name(stem: str, folder: Path = Path()) -> Path:
 def _stored_request(
     path: Path, given: Request, files: dict[str, Path | None]
 ) -> tuple[Request, dict[str, Path | None]]:
-    """The options of the run of a checkpoint, replaced by those given now.
-
-    A file from others may name neither a program to run nor a file outside of the working folder to write.
-    """
+    """The options of the run of a checkpoint, replaced by those given; a file of others names no program to run."""
     _, _, text = stored(path)
     try:
         known = json.loads(text)

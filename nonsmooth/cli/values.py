@@ -43,11 +43,7 @@ def only_one(what: str, given: Mapping[str, Any]) -> str:
 
 
 def example_values(words: Sequence[str]) -> dict[str, str]:
-    """A value of each ``NAME=TEXT`` that some run takes, as it is written: of a range the upper end.
-
-    >>> example_values(["mass=0kg:0.3kg:5", "speed=normal:2:0.1", "length=0.1,0.2"])
-    {'mass': '0.3kg', 'speed': '2', 'length': '0.1'}
-    """
+    """A value of each ``NAME=TEXT`` that some run takes, as it is written: of a range the upper end."""
     texts = {name: text for name, _, text in (word.partition("=") for word in words)}
     return {
         name: text if looks_stated(text) else text.split(":")[1] if ":" in text else text.split(",")[0]
@@ -91,11 +87,7 @@ def values_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) 
 
 
 def distribution_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> Any:
-    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
-
-    >>> distribution_of("--sample c", "1e-6:1e-4:log")
-    (1e-06, 0.0001, 'log')
-    """
+    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit."""
     if looks_stated(text):
         return stated(text)
     parts = text.split(":")
@@ -124,11 +116,7 @@ class Settings:
 
 
 def settings_from(words: Sequence[str]) -> Settings:
-    """Sort ``name=value`` words into arguments of the problem, ``element.parameter`` numbers and fields of the scheme.
-
-    >>> settings_from(["friction=0", "guide.clearance=2e-5", "solver.eps=1e-10"])
-    Settings(arguments={'friction': 0}, parameters={'guide.clearance': 2e-05}, solver={'eps': 1e-10}, stepper={})
-    """
+    """Sort ``name=value`` words into arguments of the problem, ``element.parameter`` numbers and scheme fields."""
     settings, seen = Settings(), set()
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
@@ -167,11 +155,7 @@ def settings_of_study(words: Sequence[str], case: str | None) -> Settings:
 
 
 def unit_behind(text: str) -> str | None:
-    """The unit behind a number, None for other texts.
-
-    >>> unit_behind("30um"), unit_behind("30"), unit_behind("slow")
-    ('um', None, None)
-    """
+    """The unit behind a number, None for other texts."""
     number = NUMBER.match(text)
     if number is None or number.end() == len(text):
         return None

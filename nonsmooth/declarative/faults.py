@@ -237,11 +237,7 @@ class Place(NamedTuple):
 
 
 def positions(text: str) -> dict[Path, Place]:
-    """The positions of all keys of a valid TOML text.
-
-    >>> positions("[a]\\nb = [1,\\n  2]\\n")[("a", "b", 1)]
-    Place(line=3, column=3)
-    """
+    """The positions of all keys of a valid TOML text."""
     return _KeyReader(text.replace("\r\n", "\n")).read()
 
 

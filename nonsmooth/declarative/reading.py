@@ -424,8 +424,7 @@ class _Reader:
     def _words(self, raw: Mapping[str, Any], key: str, *, nested: bool) -> dict[str, Any]:
         """A table of words and numbers that are not used in equations."""
         data = raw.get(key, {})
-        good = isinstance(data, Mapping) and all(isinstance(one, Mapping) == nested for one in data.values())
-        if not good:
+        if not (isinstance(data, Mapping) and all(isinstance(one, Mapping) == nested for one in data.values())):
             example = '[provenance."crank.mass"] with source = "..."' if nested else 'source = "..."'
             self.source.fault((key,), f"must be a table, as {example}, got {shown(data)}.")
             return {}

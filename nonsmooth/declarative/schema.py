@@ -90,13 +90,8 @@ class NoForm(TypeError):
 
 
 def schema() -> Schema:
-    """The tables of all classes defined so far; classes defined later are in the next schema.
-
-    User-defined elements with required fields that have no TOML form are left out.
-    """
-    kinds = tuple(element_kinds().items())
-    functions = tuple(time_functions().items())
-    return _schema(kinds, functions)
+    """The tables of all classes defined so far, but elements with a required field that has no TOML form."""
+    return _schema(tuple(element_kinds().items()), tuple(time_functions().items()))
 
 
 @functools.lru_cache(maxsize=4)
@@ -237,14 +232,9 @@ class _Maker:
         """The form of a list of numbers and functions of time, at least one of them a function."""
         one = functools.partial(number, quantity=quantity, unit=unit, also=OF_TIME)
         entry = [_checked("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
-        check = functools.partial(sized, size=size)
         entries: Any = list.__class_getitem__(_union(entry))
-        return _Form(
-            "<list>",
-            Annotated[entries, BeforeValidator(check)],
-            "a list in which functions of time stand for numbers",
-            tuple(entry),
-        )
+        checked = Annotated[entries, BeforeValidator(functools.partial(sized, size=size))]
+        return _Form("<list>", checked, "a list in which functions of time stand for numbers", tuple(entry))
 
     def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Form]:
         """Functions of time whose values have these forms."""
@@ -317,8 +307,7 @@ def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
 
 
 def number(value: Any, quantity: Quantity, unit: str, also: str = "") -> float:
-    """A number in SI units, a string with the dimension of `unit`, "" for none, or a fit or a number with tolerance;
-    `also` says what else a string cannot state."""
+    """A number in SI units, text with the dimension of `unit`, "" for none, or a fit; `also` ends messages."""
     found: float | None = None
     if isinstance(value, str):
         own, fit = unit or "-", looks_stated(value)
@@ -408,11 +397,7 @@ def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a message, the first of many.
-
-    >>> listed(["a", "b"]), listed([str(k) for k in range(99)])[-9:]
-    ('a, b', ', 19, ...')
-    """
+    """Names for a message, the first of many."""
     return ", ".join([*names[:LISTED], *(["..."] if len(names) > LISTED else [])]) or "none"
 
 

@@ -36,10 +36,7 @@ class Saved:
         raise TypeError(f"{type(self).__name__} has no plain data.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as a JSON object; a number that is not finite is null.
-
-        If the path cannot be written, NotWritten is raised and a file that was there is as it was.
-        """
+        """Write the result as JSON; a number that is not finite is null. NotWritten leaves a file as it was."""
         text = json.dumps(plain(self.as_dictionary()), indent=2, allow_nan=False)
         write_bytes(text.encode() + b"\n", path, "The result")
 
@@ -208,8 +205,7 @@ def random_states(
     Y: Regressor, *, bounds: float = 1.0, samples: int = 200, seed: int = 0
 ) -> tuple[Array, Array, Array]:
     """Random states of the drives around the start, uniform within +-bounds (rad or m, per s, per s^2), seeded."""
-    random = np.random.default_rng(seed)
-    q, v, a = random.uniform(-bounds, bounds, (3, samples, len(Y.drives)))
+    q, v, a = np.random.default_rng(seed).uniform(-bounds, bounds, (3, samples, len(Y.drives)))
     return Y.motion.start + q, v, a
 
 
@@ -269,15 +265,13 @@ def least_eigenvalues(Y: Regressor, theta: Array) -> dict[str, float]:
 
 def is_consistent(Y: Regressor, theta: Array) -> bool:
     """Whether bodies can have these standard parameters, up to rounding, and friction and loads are not negative."""
-    numbers = [*least_eigenvalues(Y, theta).values(), *np.asarray(theta)[_nonnegative(Y)]]
-    return all(x >= -ROUNDING for x in numbers)
+    return all(x >= -ROUNDING for x in [*least_eigenvalues(Y, theta).values(), *np.asarray(theta)[_nonnegative(Y)]])
 
 
 def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Array, prior: Array) -> Array:
-    """Standard parameters (np,) of the consistent estimate.
+    """Standard parameters (np,) of the consistent estimate, from that of least squares and its factor R (rank, rank).
 
-    `beta` is the estimate of least squares, R (rank, rank) the factor of the weighted regressor. By the prior, standard
-    parameters of bodies, the unknowns are scaled, too.
+    By the prior, standard parameters of bodies, the unknowns are scaled, too.
     """
     scale = np.where(np.abs(prior) > 0, np.abs(prior), 1.0)
     for places in _bodies(Y).values():  # by mass and radius of gyration
@@ -287,9 +281,8 @@ def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Ar
         arm = float(np.sqrt(moment / mass))
         scale[places] = [*[mass * arm**2] * (6 if space else 1), *[mass * arm] * (3 if space else 2), mass]
     first, slack = _program(Y, base, beta, R, prior, scale, None)
-    lead = base.values(first)
     # where least squares belong to bodies, the minimum is theirs exactly
-    wanted = beta if slack <= 1e-7 * max(1.0, float(np.linalg.norm(R @ beta))) else lead
+    wanted = beta if slack <= 1e-7 * max(1.0, float(np.linalg.norm(R @ beta))) else base.values(first)
     nearest, _ = _program(Y, base, beta, R, prior, scale, wanted)
     # the solver's error in the base parameters is removed along them, unless this violates consistency
     K = base.combination * scale

@@ -65,8 +65,7 @@ class Fourier:
     def __call__(self, t: Array, derivative: int = 0) -> Array:
         """Coordinates (n, drives) at times (n,), or their first or second derivatives."""
         values = basis(self.omega, self.harmonics, np.asarray(t, dtype=np.float64), derivative)
-        found: Array = np.einsum("nk,dk->nd", values, self.coefficients)
-        return found
+        return np.einsum("nk,dk->nd", values, self.coefficients)
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         """Coordinates, velocities and accelerations, each (n, drives)."""
@@ -118,15 +117,10 @@ DEPENDENT = 1e-9  # share of the largest singular value below which a row depend
 
 
 class DriveMotion:
-    """The kinematics of a mechanism as a function of the coordinates of its drives.
+    """The kinematics of a mechanism with ideal joints as a function of its drives' coordinates u, [rad] or [m].
 
-    Parameters
-    ----------
-    system : with ideal joints
-    drives : names of its `PrescribedMotion` elements, whose coordinates u are angles [rad] or displacements [m]
-
-    `start` are the coordinates of the drives (nd,) at the built start. InputError if there are contacts, a drive is
-    unknown, another one moves, or the drives do not determine the motion.
+    `start` are those at the built start. InputError if there are contacts, a drive is unknown, another one moves, or
+    the drives do not determine the motion.
     """
 
     def __init__(self, system: System, drives: Sequence[str]) -> None:
@@ -171,8 +165,7 @@ class DriveMotion:
         rows = system.g(0.0, q, p)
         driven = [i for i, name in enumerate(system.constraint_names) if name.partition(".")[0] in self.drives]
         B = system.B(q)
-        whole = ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])
-        K = np.array(whole(system.start.q, self.start))
+        K = np.array(ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])(system.start.q, self.start))
         # as many independent rows as there are velocities, drives among them
         nv, others = system.nv, [i for i in range(len(K)) if i not in driven]
         scaled = K / np.maximum(np.linalg.norm(K, axis=1), 1e-300)[:, None]
@@ -198,8 +191,7 @@ class DriveMotion:
         self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
 
     def positions(self, u: Array) -> Array:
-        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays; InputError
-        if the mechanism does not reach one."""
+        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages, so that the branch stays."""
         u = np.atleast_2d(np.asarray(u, dtype=float))
         known_u, known_q = self._positions
         if known_u.shape == u.shape:

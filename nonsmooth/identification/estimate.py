@@ -243,12 +243,10 @@ def _inverse_gram(W: Array) -> Array:
     return (inverse @ inverse.T) / np.outer(scale, scale)
 
 
-def _weighted(W: Array, tau: Array, *, iterate: bool, counts: Any = None) -> tuple[Array, Array, Array]:
-    """Noise of each channel, estimate and covariance; without iteration one noise for all channels. `counts`: rows of
-    each channel that are not left out as zeros."""
+def _weighted(W: Array, tau: Array, *, iterate: bool, counts: Array | int) -> tuple[Array, Array, Array]:
+    """Noise of each channel, estimate and covariance, with so many rows of each; not iterated, one noise for all."""
     n, nd, rank = W.shape
-    rows = np.full(nd, n) if counts is None else np.asarray(counts)
-    noise, before = np.ones(nd), np.full(rank, np.inf)
+    rows, noise, before = np.full(nd, counts), np.ones(nd), np.full(rank, np.inf)
     for _ in range(ITERATIONS if iterate else 1):
         scaled, right = (W / noise[None, :, None]).reshape(-1, rank), (tau / noise).ravel()
         scale = np.linalg.norm(scaled, axis=0)
@@ -291,8 +289,7 @@ def _huber(W: Array, tau: Array, beta: Array) -> tuple[Array, Array, Array]:
 
 
 def _total(W: Array, tau: Array, slopes: Array, noise: Array, motion_noise: tuple[float, float, float]) -> Array:
-    """Total least squares, errors of columns in proportion to what noise of the motion makes of them; columns without
-    errors are eliminated first (mixed least squares and total least squares)."""
+    """Total least squares, errors of columns as noise of the motion makes them; columns without errors come first."""
     n, nd, rank = W.shape
     spread = np.repeat(np.asarray(motion_noise, dtype=float), nd)
     errors = np.sqrt(np.einsum("nkdp,k->dp", slopes**2, spread**2) / n)  # (nd, rank) of each channel

@@ -233,8 +233,7 @@ class _Search:
         for k, d in itertools.product(range(3), range(nd)):
             values = np.abs(self.fine[k] @ x.reshape(nd, -1)[d]) / table[k, d]
             peaks = (values >= np.roll(values, 1)) & (values >= np.roll(values, -1)) & (values > NEAR)
-            places = np.vstack([self.coarse[k], self.fine[k][peaks]]) / table[k, d]
-            found.append(np.kron(np.eye(nd)[d], places))
+            found.append(np.kron(np.eye(nd)[d], np.vstack([self.coarse[k], self.fine[k][peaks]]) / table[k, d]))
         whole = np.vstack(found)
         return np.vstack([whole, -whole])
 
@@ -328,15 +327,11 @@ def _criterion(word: str, W: Array) -> tuple[float, Array]:
     return float(np.log(s[0] / s[-1])), (np.outer(U[:, 0], Vt[0]) / s[0] + least).reshape(shape)
 
 
-# ------------------------------------------------------------------------------------ smooth functions in IPOPT
+def minimise(values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int) -> Array:
+    """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``.
 
-
-def minimise(
-    values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int,
-    tolerance: float = TOLERANCE,
-) -> Array:  # fmt: skip
-    """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``; `values` gives
-    the functions (m,) and their Jacobian (m, n). After so many iterations the last iterate is returned."""
+    `values` gives the functions (m,) and their Jacobian (m, n).
+    """
     size, count = len(x), len(values(x)[0])
     slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
     callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
@@ -344,8 +339,8 @@ def minimise(
     found = callback(symbol)
     constraints = ca.vertcat(ca.DM(rows) @ symbol, found[1:]) if count > 1 else ca.DM(rows) @ symbol
     options = {
-        "ipopt.hessian_approximation": "limited-memory", "ipopt.max_iter": iterations, "ipopt.tol": tolerance,
-        "ipopt.acceptable_tol": 10 * tolerance, "ipopt.acceptable_iter": 5, "ipopt.print_level": 0,
+        "ipopt.hessian_approximation": "limited-memory", "ipopt.max_iter": iterations, "ipopt.tol": TOLERANCE,
+        "ipopt.acceptable_tol": 10 * TOLERANCE, "ipopt.acceptable_iter": 5, "ipopt.print_level": 0,
         "ipopt.sb": "yes", "ipopt.mu_strategy": "adaptive", "print_time": False, "error_on_fail": False,
         "ipopt.bound_relax_factor": 0.0,
     }  # fmt: skip

@@ -43,10 +43,7 @@ SETTLED, STILL = 1e-5, 1e-6
 def levenberg_marquardt(
     residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
 ) -> tuple[Array, float]:
-    """The local minimum of the sum of squares of the residuals near x, within bounds (n,), and its value.
-
-    Unknowns that are not free (n,) keep their values; all are where omitted.
-    """
+    """The minimum of the sum of squared residuals near x within bounds (n,), over unknowns that are free (all)."""
     from scipy.optimize import least_squares
 
     x = np.clip(np.asarray(x, dtype=float), low, high)

@@ -199,8 +199,6 @@ class Measurement:
                     "of both, rad and rad/s, or m and m/s."
                 )
 
-    # ------------------------------------------------------------------------------------------------------ processing
-
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], drives: Sequence[str]) -> Measurement:
         """Read a CSV file with the columns ``t``, ``<drive>.q``, ``<drive>.force``, optional ``.v`` and ``.a``.
@@ -278,6 +276,5 @@ def simulated(
     """
     t = motion.times(samples)
     force = Y.force(*motion.states(t), values)
-    random = np.random.default_rng(seed)
-    noisy = force + noise * np.max(np.abs(force), axis=0) * random.normal(size=force.shape)
+    noisy = force + noise * np.max(np.abs(force), axis=0) * np.random.default_rng(seed).normal(size=force.shape)
     return Measurement(Y.drives, t, *(motion(t), noisy), *motion.states(t)[1:])

@@ -324,8 +324,7 @@ class Regressor:
         v, w = ca.SX.sym("v", self.system.nv), ca.SX.sym("w", len(self.drives))
         moved = kin.B @ v
         rates = ca.jtimes(kin.rows, kin.q, moved) + kin.G_u @ w
-        bias = ca.jtimes(rates, kin.q, moved) + ca.jtimes(rates, kin.u, w)
-        return ca.Function("k", [kin.q, kin.u, v, w], [bias])
+        return ca.Function("k", [kin.q, kin.u, v, w], [ca.jtimes(rates, kin.q, moved) + ca.jtimes(rates, kin.u, w)])
 
     @cached_property
     def _functions(self) -> tuple[Mapped, Mapped, Mapped]:
@@ -426,9 +425,6 @@ def _wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca
     return force, moment + ca.cross(s, force)
 
 
-# ------------------------------------------------------------------------------------- friction of loaded journals
-
-
 def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
     """Radial force (n,) [N] of an ideal revolute joint in the motion.
 
@@ -446,8 +442,7 @@ def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, 
     if any(row not in Y.motion.row_names for row in rows):
         raise InputError(f'The force of "{joint}" is not determined: some of its rows follow from other joints.')
     theta = Y.values if values is None else np.asarray(values, dtype=float)
-    places = [Y.motion.row_names.index(row) for row in rows]
-    force = (Y.reactions(*states) @ theta)[:, places]
+    force = (Y.reactions(*states) @ theta)[:, [Y.motion.row_names.index(row) for row in rows]]
     if Y.system.dimension == 3:
         assert found.axis_a is not None
         unit = ca.SX(np.array(found.axis_a) / np.linalg.norm(found.axis_a))

@@ -246,8 +246,7 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     if any(line.modes != modes for line in lines):
         raise InputError("Contacts and sliders have modes of different kinds; draw them into axes of their own.")
     axis = own_axes(ax, 6.4, 1.15 + 0.32 * len(lines))
-    span = max(line.end[-1] for line in lines) - min(line.start[0] for line in lines)
-    unit, factor = display("s", float(span))
+    unit, factor = display("s", float(max(line.end[-1] for line in lines) - min(line.start[0] for line in lines)))
     used = sorted({int(mode) for line in lines for mode in line.mode})
     for place, line in enumerate(reversed(lines)):
         for mode in used:

@@ -187,8 +187,7 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
     """Label, run and line style of each case: later ones thinner, so that coincident ones all show."""
     entries = []
     for k, case in enumerate(found.cases):
-        rigid = len(found.runs[case.label].impacts) > 0
-        width = (2.8 if k == 0 else 1.8) if rigid else 1.1
+        width = (2.8 if k == 0 else 1.8) if len(found.runs[case.label].impacts) > 0 else 1.1
         style: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "lw": width, "zorder": 3 + k}
         if k >= len(COLOURS):
             style["ls"] = (0, (3, 1.2))

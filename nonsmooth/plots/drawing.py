@@ -81,13 +81,10 @@ class Drawing:
 
     @cached_property
     def outlines(self) -> dict[str, Array]:
-        """Points (k, d) of each body, in its frame, each once: what holds it, and its mass centre.
-
-        In the plane a body with a single pin is taken for a bar as long on the other side.
-        """
+        """Points (k, d) of each body, in its frame, each once: what holds it, and its mass centre."""
         found, attached = {}, self.attachments()
         bars = {*self.placed.bodies} - {one.spot.body for one in self.primitives(primitive.Round)}
-        for body in self.placed.bodies:
+        for body in self.placed.bodies:  # a planar one with a single pin is taken for a bar as long on the other side
             points = np.unique(np.round(np.array([*attached[body], np.zeros(self.dimension)]), 12), axis=0)
             if len(points) == 2 and self.dimension == 2 and body in bars:
                 points = np.unique(np.concatenate([points, -points]), axis=0)
@@ -223,8 +220,7 @@ class Placed:
             for node, place in body.places().items():
                 name, symbol = f"{body.name}.{node}", ca.SX.sym("q", len(columns))
                 z = body.node_placement(node, symbol, ca.SX.zeros(len(body.v_columns)))[0].z
-                found = ca.Function("placement", [symbol], [z])(own)
-                self.frames[name] = np.asarray(found).T.reshape(self.count, -1)
+                self.frames[name] = np.asarray(ca.Function("placement", [symbol], [z])(own)).T.reshape(self.count, -1)
                 self.carried[name] = body.name, np.asarray(place, dtype=float)[: self.dimension]
 
     def frame(self, body: str) -> Array:
@@ -339,9 +335,8 @@ class Deformed:
 
     Joints stay closed at any factor: what it magnifies is the deflection from the nodes at which joints hold the body,
     with their rotation or without. Held at one node, that is the motion of this node, with its rotation where it is
-    welded; at several the rigid motion that fits theirs best, and what is left of them. A body that nothing holds is
-    magnified about its mean frame. `places` (k, 3) [m] are points of its curves, none of a body without beams, `ends`
-    (e,) the indices behind the last point of each; `moved` and `bent` are (k, 3, m), of nodes (n, 3, m) [kg^(-1/2)].
+    welded; at several the rigid motion that fits theirs best, and what is left of them; at none the mean frame. Points
+    of curves are `places` (k, 3) [m], with gaps at `ends`.
     """
 
     def __init__(self, body: FlexibleBody, held: Mapping[str, bool]) -> None:

@@ -110,11 +110,7 @@ def figure(
 
 
 def width_of(width: str | float | None) -> float | None:
-    """A width in inches of a word or of millimetres.
-
-    >>> width_of("single"), width_of(None)
-    (3.5433070866141736, None)
-    """
+    """A width in inches of a word or of millimetres."""
     if width is None:
         return None
     try:
@@ -205,8 +201,7 @@ def _draw(axes: Axes, trajectory: Trajectory, cell: Cell, span: tuple[float, flo
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     elif cell.kind == "phase":
-        kind = "gap" if cell.name in trajectory.gap else "q"
-        phase_portrait(trajectory, cell.name, kind=kind, span=span, ax=axes)
+        phase_portrait(trajectory, cell.name, kind="gap" if cell.name in trajectory.gap else "q", span=span, ax=axes)
     elif cell.kind == "modes":
         names = [cell.name] if cell.name else trajectory.gap.names
         if not names:

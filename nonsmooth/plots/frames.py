@@ -63,13 +63,10 @@ class At(Frame):
 
 @dataclass(frozen=True)
 class Between(Frame):
-    """From a to b along its first axis; the second is a unit vector across, to the right as seen by the viewer.
-
-    The end is a spot, or the middle of a frame, as of a journal where it is drawn.
-    """
+    """From a to b along its first axis; the second is a unit vector across, to the right as seen by the viewer."""
 
     a: Spot
-    b: Spot | Frame
+    b: Spot | Frame  # or the middle of a frame, as of a journal where it is drawn
 
     def place(self, placed: Placed, view: View) -> Placing:
         start = placed.spot(self.a)
@@ -176,8 +173,7 @@ class Face(_Straight):
 
     def place(self, placed: Placed, view: View) -> Placing:
         axes = placed.axes(self.a.body, self.axes_a) * [1.0, self.side]
-        reach = self.drawn(view)[1] + view.factor * self.plays[1]
-        return Placing(placed.spot(self.a) + reach * axes[:, :, 1], axes)
+        return Placing(placed.spot(self.a) + (self.drawn(view)[1] + view.factor * self.plays[1]) * axes[:, :, 1], axes)
 
 
 class Block(_Straight):
@@ -222,8 +218,7 @@ def circle(centre: Array, first: Array, second: Array) -> Array:
 
 
 def head(tip: Array, vector: Array, toward: Array, length: float) -> Array:
-    """Heads (..., 3, d) of arrows with a tip, as triangles that face the viewer; points where an arrow is shorter
-    than a thousandth of `length`."""
+    """Heads (..., 3, d) of arrows with a tip, as triangles that face the viewer; points where arrows nearly vanish."""
     size = np.linalg.norm(vector, axis=-1, keepdims=True)
     seen = size > 1e-3 * length
     unit = np.where(seen, vector / np.where(seen, size, 1.0), 0.0)
@@ -233,8 +228,7 @@ def head(tip: Array, vector: Array, toward: Array, length: float) -> Array:
 
 
 def hull_faces(points: Array) -> list[Array]:
-    """Faces of the convex hull of points (k, 3), as indices of their corners: one polygon where they lie in a plane,
-    none where they lie on a line."""
+    """Corners of faces of the convex hull of points (k, 3): one polygon where they lie in a plane, none on a line."""
     from scipy.spatial import ConvexHull
 
     spread = points - points.mean(axis=0)

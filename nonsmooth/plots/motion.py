@@ -228,12 +228,7 @@ def _draw(
 
 
 def crowds(t: Array, span: float) -> tuple[Array, Array]:
-    """Times (n,) that stand alone, and begin and end (k, 2) of those that would merge into a block.
-
-    >>> alone, merged = crowds(np.array([0.1, 0.5, 0.501, 0.502, 0.503]), 1.0)
-    >>> alone.tolist(), merged.tolist()
-    ([0.1], [[0.5, 0.503]])
-    """
+    """Times (n,) that stand alone, and begin and end (k, 2) of those that would merge into a block."""
     if not len(t):
         return t, np.zeros((0, 2))
     groups = np.split(t, np.flatnonzero(np.diff(t) > APART * span) + 1)
@@ -270,10 +265,7 @@ def _fit_height(axis: Axes) -> None:
 
 
 def _flatten(axes: list[Axes], units: list[str]) -> None:
-    """Give panels of next to constant values a wide scale, which does not magnify round-off.
-
-    It is the scale of the panel of the same unit that shows most; without one, two units with a single tick.
-    """
+    """Give panels of next to constant values the widest scale of their unit, or 2 units: round-off is not magnified."""
     extents = [tuple(map(float, axis.dataLim.intervaly)) for axis in axes]
     flat = [bool(np.isfinite(extent).all()) and extent[1] - extent[0] < FLAT for extent in extents]
     for i, axis in enumerate(axes):

@@ -28,16 +28,12 @@ PLANES = ("xy", "yz", "xz")  # planes in which the path of a ball is shown
 
 @dataclass(frozen=True, eq=False)
 class JournalPath:
-    """The path (n, 2) [m] of a journal's or a ball's centre at times (n,) [s], in the frame of bearing or socket.
+    """The path (n, 2) [m] of a journal's or a ball's centre at times (n,) [s], in the frame of bearing or socket."""
 
-    A joint in the plane has one path of its own name, a journal in space one for each end, with the name of its gap, a
-    ball its projections, ``ball.xy``, ``ball.yz``, ``ball.xz``; `axes` names the two components.
-    """
-
-    name: str
+    name: str  # of a joint in the plane its own, of a journal in space that of a gap, of a ball "ball.xy" and so on
     joint: str
     gap: str
-    axes: tuple[str, str]
+    axes: tuple[str, str]  # names of the two components
     clearance: float  # radius of the circle [m]
     t: Array
     e: Array
@@ -96,8 +92,7 @@ def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
 def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
     """Vectors from the bearing's to the journal's centre (n, 2) [m] of each path, in the bearing's frame.
 
-    At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
-    end of the shorter one.
+    At the ends of a journal in space as the gaps: from the axis of the longer part across it to the end of the shorter.
     """
     offset, turned = placed.spot(one.b) - placed.spot(one.a), placed.rotation(one.a.body)
     if not one.axis_a:

@@ -105,10 +105,28 @@ def write_on(scene: Scene) -> None:
         axes.set_axis_off()
         strokes = [pixels(scene, line) for line in (*(course[0] for course in scene.courses[1:]), *scene.ahead)]
         labels = [Label(one.text, pixels(scene, one.at[None])[0], one.colour, one.bold) for one in labels]
-    if scene.drawing.sized:
+    if scene.drawing.sized:  # the bar in the lower left corner, its length above it and a note behind
+        from matplotlib.lines import Line2D
+
         ends = pixels(scene, np.array([0.0 * scene.right, scene.drawing.size * scene.right]))
-        draw_scale(axes, float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size, scene.note())
+        metre = float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size
+        box, point, to_axes = axes.bbox, axes.figure.dpi / 72, axes.transAxes.inverted()
+        length = round_length(SHARE * box.width / metre)
+        wide, x, y = length * metre, box.x0 + CORNER * point, box.y0 + CORNER * point
+        line = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
+        x_line, y_line = zip(*map(to_axes.transform, line), strict=True)
+        axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
+        unit, factor = display("m", length)
+        style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
+        middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
+        axes.text(middle[0], middle[1], f"{length / factor:g} {shown_unit(unit)}", ha="center", va="bottom", **style)
+        if scene.note():
+            axes.text(end[0], end[1], scene.note(), ha="left", va="baseline", **style)
     _write_names(figure, axes, labels, strokes)
+
+
+#: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
+SHARE, CORNER, END = 0.2, 7.0, 4.0
 
 
 #: possible positions of a name: distance [pt] and direction, nearest first
@@ -121,10 +139,7 @@ ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in 
 
 
 def _write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
-    """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones.
-
-    Names keep off the lines of the axes, and off further polylines (k, 2).
-    """
+    """Write names where they cover neither each other nor lines, further ones (k, 2) too; thin lines lead to them."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.transforms import Bbox
 
@@ -173,28 +188,6 @@ def _write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: S
 def _distance(box: Bbox, point: Array) -> float:
     """From a box to a point [pixel]; 0 inside."""
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
-
-
-#: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
-SHARE, CORNER, END = 0.2, 7.0, 4.0
-
-
-def draw_scale(axes: Axes, metre: float, note: str) -> None:
-    """Draw the bar in the lower left corner, for a metre of so many pixels, its length above it and a note behind."""
-    from matplotlib.lines import Line2D
-
-    box, point, to_axes = axes.bbox, axes.figure.dpi / 72, axes.transAxes.inverted()
-    length = round_length(SHARE * box.width / metre)
-    wide, x, y = length * metre, box.x0 + CORNER * point, box.y0 + CORNER * point
-    ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
-    x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
-    axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
-    unit, factor = display("m", length)
-    style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
-    middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
-    axes.text(middle[0], middle[1], f"{length / factor:g} {shown_unit(unit)}", ha="center", va="bottom", **style)
-    if note:
-        axes.text(end[0], end[1], note, ha="left", va="baseline", **style)
 
 
 def sketch(
@@ -247,8 +240,8 @@ class Animation:
     t : times of the frames (n,) [s]
     fps : frames per second
     magnification, deformation
-        Factors by which clearances and motions within them, and deflections of flexible bodies, are magnified; a
-        deformation of 0 where nothing is deformed.
+        Factors by which clearances and motions within them, and deflections of flexible bodies, are magnified; 0 where
+        nothing is deformed.
     """
 
     figure: Figure
@@ -267,10 +260,7 @@ class Animation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a GIF, or an MP4 where ffmpeg is found; under a temporary name first.
 
-        Raises
-        ------
-        InputError
-            For another format, ffmpeg that is missing or fails, or a path that cannot be written.
+        InputError for another format, ffmpeg that is missing or fails, or a path that cannot be written.
         """
         import matplotlib
         from matplotlib.animation import FFMpegWriter, PillowWriter

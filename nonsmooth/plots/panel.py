@@ -56,7 +56,6 @@ def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
 
 def limits(trajectory: Trajectory) -> tuple[View, View]:
     """Left and right limits at the rows. What belongs to a step, such as a mean force, is constant over it."""
-
     left: dict[str, Mapping[str, Array]] = {kind: columns_of(trajectory, kind) for kind in KINDS}
     right = dict(left)
     for kind in ("lam_N", "reaction"):
@@ -73,9 +72,8 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
 def energies_before(trajectory: Trajectory) -> Array:
     """Energies before the impact at each row (n, terms) [J], whose balance is that after it.
 
-    Kinetic energy is that of the velocities before; the difference is lost, or work of drivers. Where the mechanism is
-    not known, it is more by what was lost since the row before, which holds if each row is a step and drivers do no
-    work; with drivers the loss is that since the row before, too.
+    Kinetic energy is that of velocities before. Where the mechanism is not known, it is more by what was lost since the
+    row before, which holds if each row is a step and drivers do no work; with drivers the loss is that since, too.
     """
     left, energy, origin = trajectory.energy.array.copy(), trajectory.energy, trajectory.origin
     lost = np.diff(energy["loss_impacts"], prepend=0.0)
@@ -101,11 +99,7 @@ def energies_before(trajectory: Trajectory) -> Array:
 
 
 def dense(trajectory: Trajectory) -> tuple[View, View]:
-    """`limits` at the rows and at points between them.
-
-    Coordinates are those of `nonsmooth.diagnostics.motion.coordinates`. All other quantities are straight between the
-    limits; means over a step are constant.
-    """
+    """`limits` at rows and points between: coordinates as of diagnostics, others linear, means over a step constant."""
     left, right = limits(trajectory)
     rows = trajectory.t
     if len(rows) < 2:
@@ -224,11 +218,7 @@ class Line:
 
 
 def meaning(lines: Sequence[Line], unit: str) -> str:
-    """Words for the quantity of these lines in a display unit; empty where no word fits.
-
-    >>> meaning([Line("lam_N", "pin", "pin")], "kN"), meaning([Line("q", "crank.angle", "crank")], "deg")
-    ('contact force', 'angle')
-    """
+    """Words for the quantity of these lines in a display unit; empty where no word fits."""
     kinds = {line.kind for line in lines if line.kind}
     base = scale(unit)[0]
     return MEANINGS.get((kinds.pop() if len(kinds) == 1 else "", base), MEANINGS.get(("", base), ""))
@@ -287,20 +277,16 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
     prefix, names = (f"{kind}:", names) if colon else ("", text)
     found: list[tuple[str, str]] = []
     for name in filter(None, (part.strip() for part in names.split(","))):
-        own = name if ":" in name else prefix + name
-        found += [one for one in named(trajectory, own, unit) if one not in found]
+        found += [one for one in named(trajectory, name if ":" in name else prefix + name, unit) if one not in found]
     if not found:
         raise InputError(f"{word!r} names no quantity; write, for example, slider.x or lam_N:pin.")
-    units = list(dict.fromkeys(units_of(trajectory, *one) for one in found))
-    if len(units) > 1:
+    if len({units_of(trajectory, *one) for one in found}) > 1:
         several = ", ".join(f"{kind}:{name} [{units_of(trajectory, kind, name)}]" for kind, name in found)
         raise InputError(f"{word!r} has quantities of different units ({several}); draw them in panels of their own.")
     kinds = {kind for kind, _ in found}
     title = TITLES[found[0][0]] + names.replace(",", ", ") if len(kinds) == 1 else text
     title = title[:1].upper() + title[1:] if TITLES.get(found[0][0]) else title
-    owner = names + "."
-    labels = [name.removeprefix(owner) for _, name in found]
-    return Panel(title, unit, tuple((*one, label) for one, label in zip(found, labels, strict=True)))
+    return Panel(title, unit, tuple((kind, name, name.removeprefix(f"{names}.")) for kind, name in found))
 
 
 LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
@@ -310,8 +296,7 @@ STILL, IDLE = 1e-6, 1e-6
 
 
 def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """Coordinates with the largest motion and their velocities, forces in contacts and in ideal joints, and gaps
-    without an orbit."""
+    """Coordinates that move most and their velocities, forces in contacts and ideal joints, gaps without an orbit."""
     positions = _moving(trajectory.q, "q", "m", "Positions")
     panels = positions + _moving(trajectory.q, "q", "rad", "Angles")
     panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
@@ -421,10 +406,7 @@ class Measured:
         Coordinates and velocities are those of `Trajectory.at`; mean forces are those of the step around each time,
         everything else is interpolated between rows.
 
-        Raises
-        ------
-        InputError
-            If no time of the data lies within the run.
+        InputError if no time of the data lies within the run.
         """
         inside = (self.t >= trajectory.t[0]) & (self.t <= trajectory.t[-1])
         if not inside.any():

@@ -186,10 +186,8 @@ class _Maker:
                 self._spokes(body, frame, points, style)
                 faces = [tuple(map(int, face)) for face in hull_faces(points)]
                 if faces:
-                    fill = 0.25 if len(faces) == 1 else 0.1
-                    self.add("faces", frame, points, body, fill=fill, faces=tuple(faces))
-                    edges = [points[[*face, face[0]]] for face in faces]
-                    self.lines(frame, edges, body, width=1.0, alpha=0.6)
+                    self.add("faces", frame, points, body, fill=0.25 if len(faces) == 1 else 0.1, faces=tuple(faces))
+                    self.lines(frame, [points[[*face, face[0]]] for face in faces], body, width=1.0, alpha=0.6)
         self.bare = False
         mark = {"width": 5.0, "marker": "centre"} if self.flat else {"width": 3.0}
         self.add("mark", frame, np.zeros((1, 3)), body, inside=body, layer=1.0, **mark)
@@ -292,8 +290,7 @@ class _Maker:
         if self.flat:
             middle, half = np.array([(low + high) / 2, 0.0]), np.array([(high - low) / 2, 0.0])
             for side in (-1.0, 1.0):
-                face = replace(Face.of(one, d), side=side)
-                self.hatched(face, middle, half, np.array([0.0, 1.0]), INK)
+                self.hatched(replace(Face.of(one, d), side=side), middle, half, np.array([0.0, 1.0]), INK)
             self.outlined(block, SQUARE, one.b.body, 0.45, layer=-1.0)
         else:
             self.block(block, SIGNS, one.b.body, 0.35)
@@ -329,8 +326,7 @@ class _Maker:
                 rows = [[[a, low[1]], [a, high[1]]] for a in x] + [[[low[0], b], [high[0], b]] for b in y]
                 self.lines(frame, (np.array(row) @ along for row in rows), FAINT, width=0.4, layer=-4.0)
         first = [self.placed.spot(spot)[0] for spot in (one.spot, one.near)]
-        own = self.placed.rotation(body)[0].T @ (first[1] - first[0])
-        self.name(frame, own - one.radius * normal)
+        self.name(frame, self.placed.rotation(body)[0].T @ (first[1] - first[0]) - one.radius * normal)
 
     def dot(self, one: primitive.Dot | primitive.Touch) -> None:
         frame, at = (Between(one.a, one.b), one.share) if isinstance(one, primitive.Touch) else (At(one.spot), 0.0)
@@ -405,8 +401,7 @@ class _Maker:
         frame = Between(one.a, one.b)
         length = float(np.linalg.norm(self.placed.spot(one.b)[0] - self.placed.spot(one.a)[0]))
         if length > 1e-9 * self.unit:
-            tip = [1.0 + 10.0 * self.unit / length, 0.0, 0.0]
-            self.add("arrow", frame, [[1.0, 0.0, 0.0], tip], INK, layer=3.0)
+            self.add("arrow", frame, [[1.0, 0.0, 0.0], [1.0 + 10.0 * self.unit / length, 0.0, 0.0]], INK, layer=3.0)
         self.name(frame, (1.0, 0.0, 0.0))
 
     def turn(self, one: primitive.Turn) -> None:

@@ -205,8 +205,7 @@ class Scene:
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
         seen = units(np.einsum("nki,i->nk", axes, self.view.toward) / np.sum(axes * axes, axis=2))
-        seed = np.eye(3)[int(np.argmin(np.abs(seen).max(axis=0)))]
-        first = units(np.cross(seen, seed))
+        first = units(np.cross(seen, np.eye(3)[int(np.argmin(np.abs(seen).max(axis=0)))]))
         u, v = (np.einsum("nk,nki->ni", side, axes) for side in (first, np.cross(seen, first)))
         outline = circle(placing.origin, u, v)
         self._faces([outline[:, :-1]], inside, piece.fill, style["zorder"])
@@ -260,8 +259,7 @@ class Scene:
         if self.longest > 0:
             drawn = sizes > SHORTEST * self.longest
             newton = min(ARROW / float(np.quantile(sizes[drawn], USUAL)), LONGEST / self.longest) * self.unit
-            vectors = np.where(drawn[:, :, None], newton * forces, 0.0)
-            self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
+            self.arrow(start, start + np.where(drawn[:, :, None], newton * forces, 0.0), FORCE, 2.0, FRONT)
 
 
 def _seen_from(view: tuple[float, float], vertical: int) -> Array:

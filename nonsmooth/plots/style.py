@@ -21,11 +21,7 @@ BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg
 
 
 def scale(unit: str) -> tuple[str, float]:
-    """SI unit and factor of a display unit.
-
-    >>> scale("um")
-    ('m', 1e-06)
-    """
+    """SI unit and factor of a display unit, as ``"um"``."""
     if unit in ("", "1"):
         return "1", 1.0
     if unit in ("deg", "deg/s"):
@@ -39,42 +35,26 @@ def scale(unit: str) -> tuple[str, float]:
 
 
 def display(unit: str, peak: float) -> tuple[str, float]:
-    """Display unit in which `peak` reads between about 0.5 and 500, the SI unit for what is only round-off; its factor.
-
-    >>> display("m", 1e-5), display("kg", 1e-5)
-    (('um', 1e-06), ('kg', 1.0))
-    """
+    """Unit in which `peak` reads between about 0.5 and 500, the SI unit for what is only round-off, and its factor."""
     fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
     shown = fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
     return shown, scale(shown)[1] if shown != unit else 1.0
 
 
 def round_length(most: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above `most`.
-
-    >>> round_length(0.37), round_length(5.0)
-    (0.2, 5.0)
-    """
+    """The largest of 1, 2 and 5 times a power of ten that is not above `most`."""
     power = 10.0 ** math.floor(math.log10(most))
     digit = max(digit for digit in (1, 2, 5) if digit * power <= most * (1 + 1e-12))
     return float(f"{digit * power:.6g}")
 
 
 def shown_unit(unit: str) -> str:
-    """A unit as it is written in a figure.
-
-    >>> shown_unit("um"), shown_unit("deg")
-    ('µm', '°')
-    """
+    """A unit as it is written in a figure."""
     return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit.replace("deg", "°")
 
 
 def quantity(name: str, unit: str) -> str:
-    """Label of an axis: name and unit.
-
-    >>> quantity("slider.x", "mm")
-    'slider.x [mm]'
-    """
+    """Label of an axis: name and unit."""
     return f"{name} [{shown_unit(unit)}]"
 
 

@@ -276,8 +276,7 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Wor
     axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
     axis.set_ylim(0.0, 1.02)
     axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    left = axis.get_xlim()[0]
-    axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
+    axis.set_xlim(axis.get_xlim()[0], max(axis.get_xlim()[1], 1.1 * found.limit / factor))
     return Words(f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
 
 
@@ -360,8 +359,7 @@ def identified(found: Estimate) -> Figure:
     figure, axes = _figure(2, 2, 7.6, 6.2)
     places, names = np.arange(len(found.names)), list(found.names)
     low, high = found.intervals().T
-    size = np.maximum(np.abs(found.values), 1e-300)
-    width = (high - low) / 2 / size
+    width = (high - low) / 2 / np.maximum(np.abs(found.values), 1e-300)
     told, said = [COLOURS[0] if one else FAINT for one in width <= 1.0], "share of the value; grey: not distinguishable"
     for axis, values, colour, title, label in (
         (axes[0, 0], np.clip(width, 1e-6, 1e3), told, "Half width of the 95 % interval", f"{said} from zero"),

@@ -116,10 +116,7 @@ ORBIT_POINTS = 30_000  # points of the paths of all journals, as far as their co
 
 
 def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
-    """Plain values, to be JSON, and packed numbers of a run with at most about so many rows.
-
-    Impacts, jumps and changes of contact modes keep their rows whatever `most` says.
-    """
+    """Plain values, to be JSON, and packed numbers of a run with about so many rows, and those of impacts and jumps."""
     names, (corner, *rest) = run.gap.names, CORNERS
     guides = [name.removesuffix(f".{corner}") for name in names if name.endswith(f".{corner}")]
     sliders = [guide for guide in guides if all(f"{guide}.{other}" in run.gap for other in rest)]
@@ -197,8 +194,7 @@ def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str
         if run.gap.names:
             forces = _forces(run, places, keep)
             size = np.linalg.norm(forces, axis=2, keepdims=True)
-            pushing = np.where(size > NO_FORCE * size.max(initial=0.0), forces, 0.0)
-            numbers.add("force", _in_space(pushing), "i2")
+            numbers.add("force", _in_space(np.where(size > NO_FORCE * size.max(initial=0.0), forces, 0.0)), "i2")
         for k, place in enumerate(places):
             numbers.add(f"touch_{k}", _in_space(place.local), "i2")
     except FAULTS as error:
@@ -227,8 +223,7 @@ RowIndices = NDArray[np.intp]
 
 
 def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
-    """Rows to show, ascending: all up to `most`; else those marked, with their neighbours, the extremes of each of the
-    columns (n, k) in every one of many time intervals, and evenly spaced ones."""
+    """Rows to show, ascending: all up to `most`; else marked ones with their neighbours, extremes, and an even rest."""
     n = len(t)
     if n <= most:
         return np.arange(n)
@@ -237,8 +232,7 @@ def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowInd
     for shift in (-1, 0, 1):  # rows next to an impact show the values before and after its jump
         kept[np.clip(marked + shift, 0, n - 1)] = True
     varying = columns[:, np.ptp(columns, axis=0) > 0]
-    room = max(most - int(kept.sum()), 0)
-    intervals = max(room // (4 * max(varying.shape[1], 1)), 8)
+    intervals = max(max(most - int(kept.sum()), 0) // (4 * max(varying.shape[1], 1)), 8)
     edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], intervals + 1)))
     for first, last in zip(edges[:-1], edges[1:], strict=True):
         part = varying[first:last]
@@ -263,10 +257,9 @@ def reading_error(t: Array, columns: Array, kept: RowIndices) -> float:
 class Packer:
     """Collects tables of numbers; `text` is the whole, `index` says where each begins and how it is stored.
 
-    The kinds are ``f8`` as it is, for times; ``f4`` with a significand of 16 bits, 1.5e-5 relative, for charts; ``i4``
-    whole numbers of a 2^31st of the column's range as second differences, 2.3e-10 of the range, for coordinates, since
-    clearances are small compared with unwrapped angles; ``i2`` whole numbers of a 65534th of the column's range, for
-    what is only drawn; ``u1`` and ``u4`` whole numbers.
+    Kinds are ``f8`` as it is; ``f4`` with a significand of 16 bits, 1.5e-5 relative; ``i4`` whole numbers of a 2^31st
+    of the column's range as second differences, 2.3e-10 of the range, for coordinates, since clearances are small
+    compared with unwrapped angles; ``i2`` of a 65534th of it, for what is only drawn; ``u1`` and ``u4`` whole numbers.
     """
 
     def __init__(self) -> None:
@@ -276,8 +269,7 @@ class Packer:
 
     def add(self, name: str, table: ArrayLike, kind: str) -> None:
         """Add a table (rows, columns), or one column (rows,)."""
-        given = np.asarray(table, dtype=float)
-        columns = np.ascontiguousarray(np.atleast_2d(given.T))
+        columns = np.ascontiguousarray(np.atleast_2d(np.asarray(table, dtype=float).T))
         entry: dict[str, Any] = {"kind": kind, "shape": list(columns.shape), "at": self._at}
         if kind in ("i4", "i2"):
             numbers, low, step = _whole(columns, kind)

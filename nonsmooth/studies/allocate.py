@@ -79,20 +79,15 @@ def allocate(
     ----------
     mechanism, parameters, arguments
         As for `tolerance`. Fits and tolerances in the model that `cost` does not name remain.
-    limit
-        Largest accepted magnitude of the deviation at every pose.
-    metric
-        ``"deviation:slider.x"``.
+    limit : largest accepted magnitude of the deviation at every pose
+    metric : ``"deviation:slider.x"``
     cost
         By parameter: a number a, of costs a / t for a tolerance +-t; ``(a, k)``, of costs a / t^k; or costs by choice,
         ``{"IT6": 9.0, "IT7": 5.0}`` of a dimension (with the grade's tolerance divided equally to both sides),
         ``{"20 H7/g6": 5.0, "20 H8/f7": 3.0}`` of a clearance, or texts such as ``"0.12 ±3e-5"``.
-    target
-        Yield [-], of both sides.
-    pose, t_end, directions
-        At which it is evaluated, see `Kinematics`.
-    runs, confidence, seed
-        Of the verification.
+    target : yield [-], of both sides
+    pose, t_end, directions : at which it is evaluated, see `Kinematics`
+    runs, confidence, seed : of the verification
     progress : callable (what, share), or True for words on one line, optional
 
     Raises

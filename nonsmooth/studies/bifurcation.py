@@ -96,10 +96,8 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values
-        Of the parameter.
-    parameter, unit, quantity, quantity_unit
-        Names and units of values and points, for files and figures.
+    values : of the parameter
+    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
@@ -407,8 +405,7 @@ def lyapunov(
         if b is None:
             u, v = random.standard_normal((2, system.nv))
             moved = u if system.dimension == 2 else system.numeric.B(a.q)[0] @ u
-            trial = replace(a, q=a.q + wanted / rate * moved, v=a.v + wanted * v)
-            b = closed_start(system, trial, p)
+            b = closed_start(system, replace(a, q=a.q + wanted / rate * moved, v=a.v + wanted * v), p)
         share = wanted / distance(a, b)
         return replace(b, q=a.q + share * (b.q - a.q), v=a.v + share * (b.v - a.v))
 

@@ -1,8 +1,7 @@
 """Cases: contact law, stepper and steps on a mechanism, the accurate solution of a case, and its cost at equal error.
 
 The accurate solution is the exact one of the case, or its own contact law computed by another method with tolerances
-near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact. `Motion`
-is a common interface to a run and to an exact solution.
+near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ FIXED = 1e-9  # range of a coordinate, relative to the largest of the same unit,
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Coordinates and impulses as functions of time."""
+    """Coordinates and impulses as functions of time, of a run or an exact solution."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -101,8 +100,7 @@ def time_mean(values: Array, t: Array) -> Array:
 def mean_impulse_error(a: Motion, b: Motion, t: Array) -> Array:
     """``1/T int |P_a - P_b| dt`` of the normal impulse since the start, of each contact (nc,) [N s].
 
-    By the value in the middle between two times t, among which are those of all jumps: a jump that is shifted by dt
-    contributes its height times dt / T. At such a time itself one impulse may have jumped and the other not.
+    By values between two times t: at the time of a jump itself one impulse may have jumped and the other not.
     """
     middle = (t[1:] + t[:-1]) / 2
     return np.asarray(np.diff(t) @ np.abs(a.impulses(middle) - b.impulses(middle)) / (t[-1] - t[0]))
@@ -125,11 +123,7 @@ def scales(motion: Motion, t: Array) -> Array:
 
 
 def order(x: Array, values: Array, *, least: int = 2, last: int = 0, above: float = 0.0) -> float:
-    """p of ``values ~ x^p``, by least squares through the `last` values above a bound; NaN for fewer than `least`.
-
-    >>> order(np.array([1e-2, 1e-3, 1e-4]), np.array([1e-3, 1e-5, 1e-7]))
-    2.0
-    """
+    """p of ``values ~ x^p``, by least squares through the `last` values above a bound; NaN for fewer than `least`."""
     known = np.flatnonzero(np.isfinite(values) & (values > above))
     if len(known) < least:
         return math.nan
@@ -193,7 +187,7 @@ class Case(metaclass=Called):
 
 
 def checked_cases(cases: Any, study: str) -> tuple[Case, ...]:
-    """The cases of a study, at least one, with different labels; InputError for anything else."""
+    """The cases of a study, at least one, with different labels."""
     if isinstance(cases, str) or not isinstance(cases, Iterable) or not all(isinstance(one, Case) for one in cases):
         raise InputError(f"cases must be a list of Case(...), got {shown(cases)}.")
     labels = [case.label for case in cases]
@@ -251,8 +245,7 @@ class Trial:
 class Accurate:
     """The exact or accurate solution of a case, and of all cases alike.
 
-    At the time `parted` [s] the run and one with coarser tolerances differ by a tenth of the clearance: later motion
-    depends on round-off.
+    From `parted` [s] on a run with coarser tolerances differs by a tenth of the clearance: motion depends on round-off.
     """
 
     trial: Trial
@@ -282,14 +275,10 @@ def early_end(failure: SimulationFailed) -> str:
     return f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
 
 
-# ------------------------------------------------------------------------------------------------- cost at equal error
-
-
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run; `error` [-] is its own error, `wall` [s] the least of its repetitions, `setting` its step control.
+    """Cost of a run: own `error` [-], least `wall` time [s] of its repetitions, evaluations with the programs solved.
 
-    `evaluations` counts those of the equations of motion, and programs solved where the stepper formulates programs.
     The defaults are those of a target that was not reached.
     """
 
@@ -318,16 +307,11 @@ def cost_of(trial: Trial, setting: StepControl, first: Trajectory, error: float,
 
 
 def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
-    """A step control refined by `level`, coarsened if negative; None beyond useful limits.
+    """A step control with tolerances finer by `level` powers of ten, or steps by powers of two; None beyond useful limits.
 
-    Tolerances change by factors of ten, steps by factors of two; ``dt_min`` of `Landing` changes with ``dt_max``, its
-    ``error`` with the third power. With coarser tolerances the longest step increases as well.
-
-    >>> refined(ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 1, 0.02)
-    ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
-    >>> refined(Landing(1e-6, 1e-3, error=0.01), 1, 0.02)
-    Landing(dt_min=5e-07, dt_max=0.0005, error=0.00125)
-    """
+    ``dt_min`` of `Landing` changes with ``dt_max``, its ``error`` with the third power. With coarser tolerances the
+    longest step increases as well.
+    """  # noqa: E501
     if isinstance(dt, ErrorControl):
         dt = dt.over(0.0, length)
         rtol = min(_rounded(dt.rtol * TENTH**level), COARSEST)
@@ -353,8 +337,8 @@ def _rounded(value: float) -> float:
 def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -> tuple[StepControl, Trajectory] | None:
     """The coarsest setting, on the way from that of the case, whose error meets the target, and its run, if there is one.
 
-    A setting that meets it is made coarser until one does not, or needs more evaluations, as where long steps are
-    repeated in parts; one that does not, finer until one does, or until a run takes longer than `patience` [s].
+    A setting that meets it is made coarser until one does not, or needs more evaluations; one that does not, finer until
+    one does, or until a run takes longer than `patience` [s].
     """  # noqa: E501
     dt, length = step_control(trial.case.dt), trial.t_end - trial.system.start.t
     found: tuple[StepControl, Trajectory] | None = None
@@ -378,15 +362,8 @@ def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -
     return found
 
 
-# ------------------------------------------------------------------------------------------------------ rigid schemes
-
-
 def scheme(word: str) -> Any:
-    """The rigid stepper of ``STEPPER`` or ``STEPPER:SOLVER``, names as on the command line.
-
-    >>> scheme("gauss-qp:osqp")
-    GaussQP(solver=Osqp(eps=1e-10, max_iterations=20000, polish=True), fallback=True, cone='coulomb')
-    """
+    """The rigid stepper of ``STEPPER`` or ``STEPPER:SOLVER``, names as on the command line."""
     name, colon, solver = word.partition(":")
     made = steppers.by_name(name)
     if made.contact is not Rigid:
@@ -396,21 +373,13 @@ def scheme(word: str) -> Any:
 
 
 def name_of(stepper: Any) -> str:
-    """Stepper and solver as on the command line; of the default solver the stepper alone.
-
-    >>> name_of(scheme("gauss-mpcc:active-set"))
-    'gauss-mpcc:active-set'
-    """
+    """Stepper and solver as on the command line; of the default solver the stepper alone."""
     solver = stepper.solver.plugin if isinstance(stepper.solver, CasadiQP) else type(stepper.solver).__name__
     return kebab(type(stepper).__name__) + ("" if stepper.solver is None else f":{kebab(solver)}")
 
 
 def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
-    """A rigid case computed by other schemes: names, as ``"gauss-qp:osqp"``, or steppers.
-
-    Schemes have event-locating steps between the bounds of the case if they take them, its tolerances if they control
-    their error, else constant steps, a tenth of its longest. InputError for a case without tolerances, or not rigid.
-    """
+    """A rigid case by other schemes: with its bounds for event-locating steps, its tolerances, or constant steps."""
     if isinstance(rigid, str) or not isinstance(rigid, Iterable):
         raise InputError(f'rigid must be a list of schemes, as ["gauss-mpcc:ipopt-mpcc"], got {shown(rigid)}.')
     found = []
@@ -426,16 +395,14 @@ def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
             dt = bounds
         elif isinstance(stepper, GaussQP | GaussMPCC):
             dt = Landing(bounds.dt_min, bounds.dt_max)
-        label = f"rigid, {name_of(stepper).replace(':', ', ')}"
-        found.append(replace(like, label=label, stepper=stepper, dt=dt))
+        found.append(replace(like, label=f"rigid, {name_of(stepper).replace(':', ', ')}", stepper=stepper, dt=dt))
     return found
 
 
 def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
     """A rigid case by `GaussQP` with `Landing` steps, in which no joint moves by more than a quarter of its clearance.
 
-    Speeds are those of a run of the case itself, whose longest step is not exceeded. Steps are not shorter than those
-    of which `MOST` make the run.
+    Speeds are those of a run of the case, whose longest step is not exceeded; at most `MOST` steps make the run.
     """
     (case,) = rigid_cases(like, [GaussQP()])
     trial = Trial(like, built(build, like.contact), t_end)

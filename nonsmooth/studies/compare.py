@@ -330,8 +330,7 @@ def compare(
     runs = {label: runs[label] for label in known}
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
     edges = np.linspace(grid[0], t_end, windows + 1)
-    fastest = contact_intervals(runs[reference])["approach"]
-    threshold = slowest * float(np.nanmax(fastest, initial=0.0))
+    threshold = slowest * float(np.nanmax(contact_intervals(runs[reference])["approach"], initial=0.0))
     table = {}
     for i, case in enumerate(cases):
         run, trial, own = runs[case.label], trials[case.label], known[case.label]
@@ -339,14 +338,10 @@ def compare(
         found = coarsest(trial, own, target, patience) if target > 0 else None
         cost = Cost() if found is None else cost_of(trial, *found, own.error(found[1]), repeats)
         numbers = measured(run, known[reference], edges, threshold) | {
-            "verdict": run.verdict.kind,
-            "position_error": run.verdict.position,
-            "force_error": run.verdict.force,
-            "own_error": own.error(run),
-            "wall": cost_of(trial, step_control(case.dt), run, 0.0, repeats).wall,
-            "agreement": agreement(run, runs[reference]),
-            "equal_error": asdict(cost),
-        }
+            "verdict": run.verdict.kind, "position_error": run.verdict.position, "force_error": run.verdict.force,
+            "own_error": own.error(run), "wall": cost_of(trial, step_control(case.dt), run, 0.0, repeats).wall,
+            "agreement": agreement(run, runs[reference]), "equal_error": asdict(cost),
+        }  # fmt: skip
         table[case.label] = {name: numbers[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]

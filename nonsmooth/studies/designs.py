@@ -147,12 +147,7 @@ def quantiles(name: str, distribution: Any, share: Any) -> Array:
 
 
 def described(distribution: Any) -> str:
-    """A distribution in words.
-
-    >>> from scipy import stats
-    >>> described(stats.norm(1e-5, 1e-6)), described((1e-6, 1e-4, "log"))
-    ('norm(1e-05, 1e-06)', 'loguniform(1e-06, 1e-04)')
-    """
+    """A distribution in words."""
     if isinstance(distribution, Scatter):
         return distribution.text
     if isinstance(distribution, tuple):

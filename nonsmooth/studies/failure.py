@@ -136,11 +136,7 @@ def failure_probability(
 
 
 def share_bounds(count: int, runs: int, confidence: float) -> tuple[float, float]:
-    """Lower and upper bound of Clopper and Pearson of a share; each side has half of the error.
-
-    >>> [round(x, 4) for x in share_bounds(95, 100, 0.9)]
-    [0.8977, 0.9801]
-    """
+    """Lower and upper bound of Clopper and Pearson of a share; each side has half of the error."""
     from scipy.stats import beta
 
     error = (1.0 - confidence) / 2
@@ -196,8 +192,7 @@ def _event(ot: Any, function: Callable[[Array], Array], inputs: int) -> Any:
 def _nearest_points(ot: Any, states: _States) -> list[Array]:
     """The point nearest to the origin of each limit state that is reached, in standard normal inputs.
 
-    Components of random directions have no nearest point, since only their ratios matter: they are 0 here, and the
-    point is that for the worst direction.
+    Components of random directions, of which only ratios matter, are 0 here; the point is that of the worst direction.
     """
     from scipy.stats import norm
 

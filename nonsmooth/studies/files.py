@@ -26,11 +26,6 @@ FACTS = ("status", "message", "verdict")  # variables of a sweep besides its met
 UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
 
-def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NetCDF file with a checksum under a temporary name, then rename it, so that a named file is complete."""
-    write_dataset(dataset, path, "The study")
-
-
 class Result(ABC):
     """Base of results that have a dataset."""
 
@@ -45,14 +40,8 @@ class Result(ABC):
         return xarray.Dataset(*self._tables())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
+        """Write the dataset as NetCDF, complete or not at all; NotWritten if the path cannot be written."""
+        write_dataset(self.to_dataset(), path, "The study")
 
 
 def variable(over: str | tuple[str, ...], values: Any, unit: str | None = None, meaning: str | None = None) -> Any:
@@ -84,10 +73,7 @@ class Outcome:
 
 
 class SweepFolder:
-    """Runs of a sweep on disk: a folder next to the output, with one file per block of runs, and the complete dataset.
-
-    Each file is written under a temporary name and renamed.
-    """
+    """Runs of a sweep on disk: a folder beside the output with one file per block of runs, and the complete dataset."""
 
     def __init__(self, output: Path | None, plan: Mapping[str, Any]) -> None:
         self.output, self.plan = output, plan
@@ -140,12 +126,12 @@ class SweepFolder:
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
         """Write a block of runs."""
         if self.output is not None:
-            save_dataset(table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc")
+            write_dataset(table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc", "The study")
 
     def finish(self, dataset: xarray.Dataset) -> None:
         """Write the complete dataset, which replaces the blocks."""
         if self.output is not None:
-            save_dataset(dataset, self.output)
+            write_dataset(dataset, self.output, "The study")
             self._clear()
 
     def _clear(self) -> None:

@@ -38,24 +38,19 @@ from nonsmooth.studies.arguments import mapping
 
 
 def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | None:
-    """The parameter of the mechanism with ideal joints that stands for one of the mechanism; None if there is none.
-
-    The points of a guide and of a slider are those of the bodies a and b of the ideal joint.
-    """
+    """The parameter of the mechanism with ideal joints that stands for one of the mechanism; None if there is none."""
     if name in known:
         return name
     owner, _, label = name.partition(".")
     clearances = (one for one in system.elements if one.name == owner and isinstance(one, Clearance))
+    # the points of a guide and of a slider are those of the bodies a and b of the ideal joint
     pairs = ((field, body) for one in clearances for field, body in zip(one.body_fields, "ab", strict=True))
     names = (f"{owner}.{label.replace(f'at_{field}', f'at_{body}')}" for field, body in pairs)
     return next((one for one in names if one in known), None)
 
 
 class Starts:
-    """Initial states of a system with other parameters: joints closed, and clearances centred.
-
-    Bodies move least from the start of the system until joints, and ideal ones in place of clearances, are closed.
-    """
+    """Initial states of a system with other parameters: least motion closes joints, and ideal ones for clearances."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -149,8 +144,8 @@ class Kinematics:
         if held and t is not None:
             raise InputError("Give a pose or times, not both: at a pose drivers are left out.")
         kept = [e for e in own.elements if not (held and isinstance(e, PrescribedMotion | PrescribedPose))]
-        ideal = Model(kept, name=own.name, silence=REMARKS).ideal()  # remarks were made on the mechanism itself
-        self.system = ideal.build(assemble=True)
+        # remarks were made on the mechanism itself
+        self.system = Model(kept, name=own.name, silence=REMARKS).ideal().build(assemble=True)
         self.coordinate = coordinate
         self._names = list(self.system.parameters)
         self._clearances = {e.name: e for e in own.elements if isinstance(e, Clearance)}
@@ -214,8 +209,7 @@ class Kinematics:
     def linearised(self, names: Sequence[str], values: Array) -> Array:
         """Deviations (n, poses) to first order in dimensions and clearances, see `deviations`."""
         values = np.atleast_2d(np.asarray(values, dtype=float))
-        found = [self._changes(list(names), values, k) @ row for k, row in enumerate(self._first)]
-        return np.stack(found, axis=1)
+        return np.stack([self._changes(list(names), values, k) @ row for k, row in enumerate(self._first)], axis=1)
 
     @property
     def sensitivities(self) -> dict[str, Array]:
@@ -279,8 +273,8 @@ class Kinematics:
     def _newton(self, t: float, held: Array, q: Array, p: Array, nominal: bool = False) -> tuple[Array, Array]:
         """Closed positions (n, nq) of products from a guess (nq,), and their largest residuals (n,).
 
-        With `nominal` by the derivative at the guess, a nominal position, before Newton's method: products deviate by a
-        thousandth of a length, so that every such step gains three digits.
+        With `nominal` by the derivative at the guess before Newton's method: products deviate by a thousandth of a
+        length, so that every such step gains three digits.
         """
         n, nv = len(p), self.system.nv
         times, at, held_all = np.full((1, n), t), np.tile(q[:, None], (1, n)), np.tile(held[:, None], (1, n))
@@ -378,8 +372,7 @@ class Kinematics:
             return np.array([[-math.sin(p[f"{name}.direction"])], [math.cos(p[f"{name}.direction"])]])
         if f"{name}.axis_a_x" not in p:
             return np.eye(d)
-        axis = np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])
-        return np.linalg.svd(axis[None])[2][1:].T
+        return np.linalg.svd(np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])[None])[2][1:].T
 
     def _changes(self, names: list[str], values: Array, k: int) -> Array:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
@@ -426,8 +419,7 @@ def _column(system: System, name: str) -> int:
 def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
     """Time and held values of each pose."""
     if not held:
-        times = np.atleast_1d(np.asarray(0.0 if t is None else t, dtype=float))
-        return [(float(one), np.zeros(0)) for one in times]
+        return [(float(one), np.zeros(0)) for one in np.atleast_1d(np.asarray(0.0 if t is None else t, dtype=float))]
     columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in held.values()]
     count = max(len(column) for column in columns)
     for name, column in zip(held, columns, strict=True):
@@ -435,8 +427,7 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
             raise InputError(
                 f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}."
             )
-    table = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
-    return [(0.0, row) for row in table]
+    return [(0.0, row) for row in np.stack([np.broadcast_to(column, count) for column in columns], axis=1)]
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:

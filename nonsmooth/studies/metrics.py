@@ -35,11 +35,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Metric:
-    """A function of a trajectory with a name, a unit and a meaning.
-
-    It returns a number, several numbers (n,), whose count may differ between runs, or a mapping from names to these.
-    `batch` defines the same number for a batch.
-    """
+    """A function of a trajectory that gives a number, numbers (n,), or a mapping from names to these; or of a batch."""
 
     name: str
     unit: str
@@ -87,12 +83,12 @@ def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
 OVER = "force-over-"  # with a duration behind it
 
 
-#: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 def _peak_force(run: Trajectory, *names: str) -> float:
     peaks = dict(zip(run.lam_N.names, largest_forces(run).tolist(), strict=True))
     return max((float(peaks[name]) for name in names), default=0.0)
 
 
+#: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
         "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]),
@@ -161,11 +157,7 @@ NAMED: dict[str, Named] = {
 
 
 def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
-    """The requested metrics, checked against the names of the system.
-
-    They are names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`,
-    which may carry a text ``unit``, or a mapping from own names to these.
-    """
+    """The requested metrics: names from `NAMED`, functions of a `Trajectory`, or a mapping from own names to these."""
     if isinstance(given, str) or callable(given):
         given = [given]
     if not isinstance(given, Iterable):

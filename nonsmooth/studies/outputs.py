@@ -51,14 +51,11 @@ def deviating(metric: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Outputs of products (n,), NaN for those that failed; where they have verdicts, which are not accurate.
-
-    `reason` is the sentence of the first run that failed.
-    """
+    """Outputs of products (n,), NaN for those that failed, for the first of which `reason` says why."""
 
     values: Array
     unit: str
-    doubtful: NDArray[np.bool_] | None = None
+    doubtful: NDArray[np.bool_] | None = None  # which are not accurate
     coarse: Array | None = None
     reason: str = ""
 
@@ -71,8 +68,7 @@ class KinematicLevel:
         pose: Mapping[str, Any] | None, directions: Mapping[str, Any] | None, verdict: bool,
         parameters: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None, output: Any,
     ) -> None:  # fmt: skip
-        given = {"stepper": stepper, "dt": dt, "verdict": verdict or None, "output": output}
-        for name, value in given.items():
+        for name, value in {"stepper": stepper, "dt": dt, "verdict": verdict or None, "output": output}.items():
             if value is not None:
                 raise InputError(f"The kinematic level has no runs, so that {name} has no effect; leave it out.")
         system = system_of(mechanism, mapping("arguments", arguments))
@@ -145,8 +141,7 @@ class DynamicLevel:
         """Inputs (n, k) -> outputs (n,), all of which must be known."""
 
         def of(values: Array) -> Array:
-            design = Design(tuple(names), values, (), how)
-            found, _, reason = self._swept(design, {}, output)
+            found, _, reason = self._swept(Design(tuple(names), values, (), how), {}, output)
             failed = int(np.isnan(found["output"]).sum())
             if failed:
                 why = f"failed: {reason}" if reason else "gave what is no number."

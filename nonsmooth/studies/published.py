@@ -49,11 +49,10 @@ SIZES = dict.fromkeys(("deg", "deg/s", "deg/s^2"), np.pi / 180) | {"mN s": 1e-3,
 class View:
     """Series over time by name, at both ends of each step; the argument of the function of a `Measure`.
 
-    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` accelerations at these times without impacts, computed on
-    first use; `parameters` of the system, `contacts` the names of its contacts.
+    Of coordinates `q`, velocities `v`, and accelerations `a` without impacts, which are computed on first use.
     """
 
-    t: Array
+    t: Array  # (n,) [s]
     q: Mapping[str, Array]
     v: Mapping[str, Array]
     accelerations: Callable[[], Mapping[str, Array]]
@@ -123,9 +122,8 @@ def window_means(
 ) -> Array:
     """Mean of a series in each whole window [s] of a run: finite numbers, whether contact is rigid or compliant.
 
-    ``("a", velocity)`` are changes of the velocity over the window, ``("F", name)`` of the run normal impulses of the
-    contact or clearance of this name, NaN where there is none, both divided by the window and with impacts. An impact
-    at a row that is the edge of two windows belongs to the first one.
+    ``("a", velocity)`` are changes of the velocity, ``("F", name)`` of the run impulses of a contact or clearance, NaN
+    where there is none, over the window; an impact at the edge of two windows belongs to the first one.
     """
     kind, name = series if not callable(series) else ("", "")
     if kind not in ("a", "F") or (kind == "F" and of != "run"):

@@ -36,22 +36,14 @@ RELATIVE, ABSOLUTE = 1e-11, 1e-13
 
 @dataclass(frozen=True, eq=False)
 class FreeImpact:
-    """A mass against a wall, without other forces: ``m delta'' = -F(delta, delta')`` from 0 and the speed of approach.
-
-    Parameters
-    ----------
-    t, depth, rate, force : course of the contact [s], [m], [m/s], [N]
-    restitution : [-], ratio of separation to approach velocity; 0 if the surfaces do not separate
-    penetration_number : [-]
-        Elastic energy at the largest depth divided by m times speed squared, 1/2 without damping. For ``F_el = K
-        delta^n`` it is ``K delta_max^(n+1) / ((n+1) m v^2)``.
-    """
+    """A mass against a wall, without other forces: ``m delta'' = -F(delta, delta')`` from the speed of approach."""
 
     t: Array = field(repr=False)
     depth: Array = field(repr=False)
     rate: Array = field(repr=False)
     force: Array = field(repr=False)
-    restitution: float
+    restitution: float  # 0 if the surfaces do not separate
+    #: elastic energy at the largest depth over m v^2, 1/2 without damping: ``K depth^(n+1) / ((n+1) m v^2)``
     penetration_number: float
 
     @property
@@ -222,8 +214,7 @@ class _Wall:
         evaluate = weakref.proxy(self._evaluate)
 
         def forces(depth: float, rate: float) -> Array:
-            values: Array = evaluate(depth, rate, speed, k)[0]
-            return values
+            return evaluate(depth, rate, speed, k)[0]
 
         def excess(logarithm: float) -> float:
             depth = 10.0**logarithm

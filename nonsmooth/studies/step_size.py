@@ -249,8 +249,7 @@ def step_size(
     rows: dict[int, dict[str, Any]] = {}
     # the longest first, so that processes finish together
     turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
-    found = outcomes(study.measured, [tasks[k] for k in turns], workers=workers)
-    for count, (n, row) in enumerate(found):
+    for count, (n, row) in enumerate(outcomes(study.measured, [tasks[k] for k in turns], workers=workers)):
         rows[turns[n]] = row
         tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
     series = []
@@ -317,8 +316,7 @@ class _Study:
             return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan) | {"verdict": "incomplete"}
         motion = Motion.of_run(run)
         t = motion_times(trial.grid(GRID), motion, truth)
-        deviation = mean_deviation(motion, truth, t)
-        moved = float(np.max(deviation / scale, initial=0.0))
+        moved = float(np.max(mean_deviation(motion, truth, t) / scale, initial=0.0))
         c, error = run.certificate, moved
         if trial.system.nc:
             values = trial.system.parameter_vector(trial.case.parameters)

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import xarray
 
 HALF = "-half"  # added to the names of metrics of runs with half the step
-
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
 #: block of a batch takes before blocks grow no more
 PIECES, LONGEST, BATCH, SOON = 25, 200, 2500, 5.0
@@ -213,8 +212,7 @@ def sweep(
     stepper, t_end, dt
         As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
         metrics ``position-error``, ``force-error`` and ``horizon``.
-    design
-        From `grid`, `points` or `sample`.
+    design : from `grid`, `points` or `sample`
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
@@ -222,8 +220,7 @@ def sweep(
     halved
         Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
-    parameters, arguments
-        What does not vary: of the system, of the function.
+    parameters, arguments : what does not vary: of the system, of the function
     check
         Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
     output : path, optional

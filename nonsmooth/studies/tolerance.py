@@ -477,22 +477,14 @@ def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:
-    """Lower bound of Clopper and Pearson of a share, with `within` successes in `runs` trials.
-
-    >>> round(share_bound(59, 59, 0.95), 4), share_bound(0, 59, 0.95)
-    (0.9505, 0.0)
-    """
+    """Lower bound of Clopper and Pearson of a share, with `within` successes in `runs` trials."""
     from scipy.stats import beta
 
     return 0.0 if within == 0 else float(beta.ppf(1.0 - confidence, within, runs - within + 1))
 
 
 def quantile_bound(values: Array, coverage: float, confidence: float) -> float:
-    """Upper bound of the `coverage`-quantile: an order statistic, infinite where there are too few values.
-
-    >>> quantile_bound(np.arange(59.0), 0.95, 0.95), quantile_bound(np.arange(58.0), 0.95, 0.95)
-    (58.0, inf)
-    """
+    """Upper bound of the `coverage`-quantile: an order statistic, infinite where there are too few values."""
     from scipy.stats import binom
 
     n = len(values)
@@ -502,10 +494,6 @@ def quantile_bound(values: Array, coverage: float, confidence: float) -> float:
 
 
 def passing(bounds: Array, coverage: float) -> int:
-    """Number of scales that pass before the first that does not.
-
-    >>> passing(np.array([0.99, 0.97, 0.90, 0.96]), 0.95)
-    2
-    """
+    """Number of scales that pass before the first that does not."""
     failed = np.flatnonzero(bounds < coverage)
     return int(failed[0]) if failed.size else len(bounds)

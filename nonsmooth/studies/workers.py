@@ -28,11 +28,9 @@ def cores() -> int:
 def outcomes(
     work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Number and outcome of each task, which are arguments of `work`, as they finish.
+    """Number and outcome of each task, which are arguments of `work`, as they finish, by processes or Dask's workers.
 
-    `work` is a function, of a script or notebook too, or a method. Each other process reads it once, so that what its
-    object builds for one task is there for the next. There is one process per core, or as many as `workers`, or those
-    of a Dask scheduler, ``"tcp://host:8786"``.
+    Each process reads `work`, a function or a method, once: what its object builds for one task is there for the next.
     """
     known = dict(enumerate(tasks))
     if workers is not None:
@@ -60,8 +58,7 @@ def _unpacked(parcel: bytes) -> Callable[..., Any]:
     """Once per process, so that tasks share what the work builds."""
     import cloudpickle
 
-    work: Callable[..., Any] = cloudpickle.loads(parcel)
-    return work
+    return cloudpickle.loads(parcel)
 
 
 def _in_processes(tasks: dict[int, tuple[Any, ...]], count: int) -> Iterator[tuple[int, Any]]:

@@ -46,7 +46,7 @@ def test_coverage_and_spread_of_5000_measurements(pointing):
     found, inside = [], []
     quantile = student.ppf(0.975, tau.size - base.rank)
     for _ in range(5000):
-        _, beta, covariance = _weighted(W, tau + noise * random.normal(size=tau.shape), iterate=True)
+        _, beta, covariance = _weighted(W, tau + noise * random.normal(size=tau.shape), iterate=True, counts=len(W))
         found.append(beta)
         inside.append(np.abs(beta - truth) < quantile * np.sqrt(np.diagonal(covariance)))
     coverage, bound = np.mean(inside, axis=0), forecast(Y, motion, noise=0.01, base=base).deviation
