@@ -168,10 +168,7 @@ class Declaration:
     def build(self, *, contact: Rigid | Compliant | None = None) -> System:
         """Check the mechanism and freeze it; `contact`, if given, replaces the law of every contact.
 
-        Raises
-        ------
-        DeclarationError
-            What `Model.build` finds, with the line of the element concerned.
+        DeclarationError for what `Model.build` finds, with the line of the element concerned.
         """
         try:
             return self.replaced(contact).build()
@@ -206,17 +203,12 @@ class Declaration:
 def read_model(path: str | Path) -> StatedModel:
     """The model described by a TOML file; its `build` assembles the initial state if the file says so.
 
+    DeclarationError if the file does not describe a mechanism, each error on its own line, with file, line, key and
+    remedy; InputError if the file cannot be read.
+
     Parameters
     ----------
-    path
-        Path of the file; its keys are described in the document on the TOML form.
-
-    Raises
-    ------
-    DeclarationError
-        If the file does not describe a mechanism; each error is on its own line, with file, line, key and remedy.
-    InputError
-        If the file cannot be read.
+    path : path of the file, whose keys are described in the document on the TOML form
     """
     return read(path).model
 

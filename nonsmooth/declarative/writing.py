@@ -31,13 +31,9 @@ WIDE = 100
 def write_model(model: Model, path: str | Path) -> None:
     """Write a model as a TOML file, from which `read_model` recreates it with the same numbers.
 
-    Raises
-    ------
-    ModelError
-        If a load or motion is a Python function, the class of an element or law has no name in TOML files, or there are
-        more values than a file may contain, as in tables of many modes.
-    NotWritten
-        If the file cannot be written; one that exists remains as it is.
+    ModelError if a load or motion is a Python function, the class of an element or law has no name in TOML files, or
+    there are more values than a file may contain, as in tables of many modes; NotWritten if the file cannot be
+    written; one that exists remains as it is.
     """
     write_bytes(model_text(model).encode(), path, "The model")
 
@@ -45,10 +41,7 @@ def write_model(model: Model, path: str | Path) -> None:
 def model_text(model: Model) -> str:
     """The TOML text of a model.
 
-    Raises
-    ------
-    ModelError
-        As `write_model`.
+    ModelError as of `write_model`.
 
     >>> from nonsmooth import Ground, Model, PlanarBody, Spring
     >>> model = Model([Ground(), PlanarBody("ball", mass=0.2, inertia=5e-5)], name="ball on a spring")

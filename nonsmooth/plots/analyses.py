@@ -48,7 +48,8 @@ def phase_portrait(
 ) -> Axes:  # fmt: skip
     """The path of a coordinate, or of a gap, and its velocity.
 
-    Between rows both follow `nonsmooth.diagnostics.pieces`. The rate's jumps at impacts are dashed lines.
+    Between rows both follow `nonsmooth.diagnostics.pieces`. The rate's jumps at impacts are dashed lines. InputError
+    for an unknown name, a coordinate without a rate of its name, or a span outside the run.
 
     Parameters
     ----------
@@ -58,11 +59,6 @@ def phase_portrait(
     span : (from, to) [s], optional, part of the run, as without its transient
     section : points of a section of the same run, drawn on the path; of coordinates only
     ax : axes to draw into; a figure of their own where omitted, with a legend
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a coordinate without a rate of its name, or a span outside the run.
     """
     if kind not in PORTRAITS:
         raise InputError(f"A phase portrait is drawn of a q or a gap, got kind={kind!r}.")
@@ -113,17 +109,14 @@ def phase_portrait(
 def poincare_section(section: Section, name: str, other: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Points of a section: a coordinate and its velocity, or two coordinates.
 
+    InputError for an unknown coordinate, or a section without points.
+
     Parameters
     ----------
     section : from `nonsmooth.diagnostics.poincare` or `stroboscope`
     name : coordinate of the horizontal axis
     other : coordinate of the vertical axis; the velocity of `name` where omitted
     ax : axes to draw into; a figure of their own where omitted
-
-    Raises
-    ------
-    InputError
-        For an unknown coordinate, or a section without points.
     """
     if not len(section):
         raise InputError("The section has no points; choose another value, or a longer run.")
@@ -148,17 +141,14 @@ def amplitudes(
 ) -> Axes:
     """Amplitude spectrum on a logarithmic scale, the mean left out.
 
+    InputError if there is nothing but the mean.
+
     Parameters
     ----------
     found : from `nonsmooth.diagnostics.spectrum`
     base : [Hz], optional, a frequency whose multiples are marked, as that of the drive
     highest : [Hz], optional, end of the axis; half the rate of samples where omitted
     ax : axes to draw into; a figure of their own where omitted
-
-    Raises
-    ------
-    InputError
-        If there is nothing but the mean.
     """
     f, A = found.frequency[1:], found.amplitude[1:]
     if not np.any(A > 0):
@@ -187,15 +177,12 @@ MANY = 20_000  # points from which they are drawn as small and as faint as they 
 def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     """Points of the section over the parameter; values whose run failed are ticks at the foot.
 
+    InputError if no value has points.
+
     Parameters
     ----------
     found : from `nonsmooth.studies.bifurcation`
     ax : axes to draw into; a new figure by default
-
-    Raises
-    ------
-    InputError
-        If no value has points.
     """
     counts = [len(points) for points in found.points]
     if not any(counts):
@@ -227,15 +214,12 @@ def _look(mode: int) -> dict[str, Any]:
 def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = None) -> Axes:
     """A bar over time for each contact or joint, filled by its mode, with the share of each mode in the legend.
 
+    InputError for none, for no time, or for modes of two kinds.
+
     Parameters
     ----------
     timelines : from `nonsmooth.diagnostics.mode_timeline`: all of contacts, or all of sliders in guides
     ax : axes to draw into; a figure of their own where omitted
-
-    Raises
-    ------
-    InputError
-        For none, for no time, or for modes of two kinds.
     """
     lines = [timelines] if isinstance(timelines, Timeline) else list(timelines)
     if not lines or not all(len(line) for line in lines):
@@ -285,6 +269,8 @@ def impact_table(
 ) -> Axes:  # fmt: skip
     """The impacts of a run as a table, in order of time; only those with the largest impulses if there are many.
 
+    InputError if there are no impacts.
+
     Parameters
     ----------
     trajectory : the run, of rigid or of compliant contact
@@ -292,11 +278,6 @@ def impact_table(
     slowest : [m/s], optional, slower approaches are omitted
     contacts : only of these
     ax : axes to draw into; a new figure by default
-
-    Raises
-    ------
-    InputError
-        If there are no impacts.
     """
     axis, columns = draw_table(trajectory, rows=rows, slowest=slowest, contacts=contacts, ax=ax)
     if ax is None:

@@ -68,6 +68,8 @@ def figure(
 ) -> Figure:  # fmt: skip
     """Draw the requested panels in the order in which they are given.
 
+    InputError for an unknown word, with similar names.
+
     Parameters
     ----------
     trajectory : the run, or one that was loaded
@@ -83,11 +85,6 @@ def figure(
         one.
     exact : the exact solution, see `panels`
     window : (from, to) [s], optional, part of the run that panels over time and orbits show
-
-    Raises
-    ------
-    InputError
-        For an unknown word, with similar names.
 
     >>> from nonsmooth import GaussQP, Landing, simulate
     >>> from nonsmooth_problems import slider_rod

@@ -72,7 +72,8 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
     the velocity has the coordinate's name and there is no impact inside the step; quaternions, and steps of implicit
     Euler, are interpolated linearly. Velocities, gaps, impulses and energies are interpolated linearly between both
     limits, which jump at a row; mean forces are constant over their step. Impacts are ticks at the bottom of each
-    panel. A legend is placed above the first panel that requires it.
+    panel. A legend is placed above the first panel that requires it. InputError for an unknown kind, name or unit, a
+    unit that does not fit, and for an exact solution of another form.
 
     Parameters
     ----------
@@ -82,11 +83,6 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
         The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
         ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
         jumps.
-
-    Raises
-    ------
-    InputError
-        For an unknown kind, name or unit, a unit that does not fit, and for an exact solution of another form.
     """
     return draw_panels(trajectory, tuple(panels), exact)
 
@@ -309,18 +305,14 @@ def _explain(
 def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
     """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
 
-    Gaps are interpolated linearly between rows; see `nonsmooth.plots.panels`.
+    Gaps are interpolated linearly between rows; see `nonsmooth.plots.panels`. InputError for a run without contacts, or
+    an unknown name.
 
     Parameters
     ----------
     trajectory : the run
     contacts : names of contacts, or one; all of them by default
     exact : the exact solution, as for `nonsmooth.plots.panels`
-
-    Raises
-    ------
-    InputError
-        For a run without contacts, or an unknown name.
     """
     given = trajectory.gap.names if contacts is None else contacts
     names = (given,) if isinstance(given, str) else tuple(given)

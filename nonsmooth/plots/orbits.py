@@ -115,9 +115,10 @@ def orbit(
 ) -> Axes:
     """Draw the path of the journal's centre in its bearing, in the bearing's own frame.
 
-    The centre is free within the circle of the clearance. A loaded rigid journal moves along the
-    circle, a compliant one beyond it, by the penetration; contact intervals are drawn in a separate colour. Impacts
-    are ticks outside the circle. Between rows the path follows `nonsmooth.diagnostics.motion.coordinates`.
+    The centre is free within the circle of the clearance. A loaded rigid journal moves along the circle, a compliant
+    one beyond it, by the penetration; contact intervals are drawn in a separate colour. Impacts are ticks outside the
+    circle. Between rows the path follows `nonsmooth.diagnostics.motion.coordinates`. InputError for a joint that has no
+    such path, or several, or a window outside the run.
 
     Parameters
     ----------
@@ -131,11 +132,6 @@ def orbit(
     ax
         Axes to draw into, without a legend (use ``ax.legend()``). By default axes of a new figure, ``axes.figure``,
         with a legend.
-
-    Raises
-    ------
-    InputError
-        For a joint that has no such path, or several, or a window outside the run.
     """
     from matplotlib.collections import LineCollection
 

@@ -199,10 +199,11 @@ def sketch(
     A body is a bar or a plate between its joints, in space lines from its mass centre to them with the faces between
     these and a triad of its axes (x red, y green, z blue); shapes replace this. In the plane a body with a single pin
     is taken for a bar as long on the other side. Crosses, in space dots, mark mass centres. Open circles are hinges,
-    filled ones balls, squares welds, diamonds other joints; thick lines are axes of hinges in space; blocks and
-    sleeves slide on dash-dotted axes. Bearings and guides with clearance are drawn with the clearance, and what moves
-    in it, magnified by the factor that is written below. Walls have strokes on their solid side, in space a grid.
-    Arrows are forces, arcs motors and torques. A bar tells the scale. In space the axis of gravity stands upright.
+    filled ones balls, squares welds, diamonds other joints; thick lines are axes of hinges in space; blocks and sleeves
+    slide on dash-dotted axes. Bearings and guides with clearance are drawn with the clearance, and what moves in it,
+    magnified by the factor that is written below. Walls have strokes on their solid side, in space a grid. Arrows are
+    forces, arcs motors and torques. A bar tells the scale. In space the axis of gravity stands upright. InputError for
+    a view that is not two such angles, or a factor that is not positive.
 
     Parameters
     ----------
@@ -210,11 +211,6 @@ def sketch(
     state : what is drawn; the start by default
     view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
     deformation : [-], optional, magnification of deflections of flexible bodies; chosen automatically by default
-
-    Raises
-    ------
-    InputError
-        For a view that is not two such angles, or a factor that is not positive.
     """
     return drawn(drawing_of_state(system, state), view, deformation)
 
@@ -327,7 +323,8 @@ def animation(
     and tilt are magnified about the bearing or the guide, so that gaps read as the same multiple of the true ones;
     bodies stand where they are. Deflections of flexible bodies from the places at which joints hold them are magnified;
     where nothing holds them, those from their mean frame. Arrows are the mean normal forces on the second body of each
-    contact since the previous frame, impacts included, in space the whole forces without impacts.
+    contact since the previous frame, impacts included, in space the whole forces without impacts. InputError for a run
+    without a step, elements of a class that is not known here, or numbers that cannot be used.
 
     Parameters
     ----------
@@ -339,11 +336,6 @@ def animation(
     deformation : [-], optional, that of deflections of flexible bodies; by default these are 8 % of a body at most
     forces : bool, whether to draw arrows
     view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
-
-    Raises
-    ------
-    InputError
-        For a run without a step, elements of a class that is not known here, or numbers that cannot be used.
     """
     check_count("frames", frames, 2)
     first, last = window_of(trajectory, span, "span")

@@ -433,12 +433,8 @@ def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measu
     The first column is the time. Other names are those of the run, with a kind of `Panel` before a colon if several
     have the name; units in brackets are those of TOML files, without one values are in SI units. Columns are separated
     by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are
-    comments; empty cells are missing values.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a column or a number is invalid, with its line.
+    comments; empty cells are missing values. InputError if the file cannot be read, or a column or a number is invalid,
+    with its line.
     """
     read = read_table(path)
     if read.names[0].lower() not in TIMES:

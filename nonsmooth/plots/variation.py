@@ -47,12 +47,7 @@ def sweep(found: xarray.Dataset) -> Figure:
     """Each metric of a sweep over its parameters; failed runs are ticks at the foot.
 
     A grid of one parameter gives lines, one of two gives maps of colour; anything else a cloud of points per parameter,
-    with the mean of tenths of the runs.
-
-    Raises
-    ------
-    InputError
-        If every run failed.
+    with the mean of tenths of the runs. InputError if every run failed.
     """
     names = [str(name) for name in found.coords if name != "run"]
     metrics = [str(name) for name in found.data_vars if name not in FACTS]
@@ -169,12 +164,8 @@ class Words(NamedTuple):
 def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
     """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from.
 
-    Of a study at one scale, as of fits: histogram, normal probability paper, and what the spread comes from.
-
-    Raises
-    ------
-    InputError
-        If no product has an output.
+    Of a study at one scale, as of fits: histogram, normal probability paper, and what the spread comes from. InputError
+    if no product has an output.
     """
     indices = found.shares if indices is None else indices
     known = found.outputs[np.isfinite(found.outputs)]

@@ -39,8 +39,9 @@ def explore(
     """A widget for notebooks: a slider for each of some parameters, and the run with their values.
 
     When a slider is released, `simulate` runs the mechanism with the new values, without compiling anything anew, and
-    what is shown follows. A run that ends early is shown as far as it came, with the reason; of values with which
-    there is no run the reason alone is shown.
+    what is shown follows. A run that ends early is shown as far as it came, with the reason; of values with which there
+    is no run the reason alone is shown. InputError without the package anywidget, for an unknown parameter, or for ends
+    that it cannot take.
 
     Parameters
     ----------
@@ -58,11 +59,6 @@ def explore(
     anywidget.AnyWidget
         Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
         parameters by name, what is shown, and one line about it. Setting ``values`` does the same as the sliders.
-
-    Raises
-    ------
-    InputError
-        Without the package anywidget, for an unknown parameter, or for ends that it cannot take.
     """
     kind = _kind()
     built = system.build() if isinstance(system, Model) else system

@@ -183,6 +183,8 @@ def page(
 ) -> str:  # fmt: skip
     """A complete HTML document of a run, or of several by label, two of which are shown side by side.
 
+    InputError without a run, or for a number of rows that is not positive.
+
     Parameters
     ----------
     runs : the run, or runs by label
@@ -192,11 +194,6 @@ def page(
         impacts, of jumps and of changes of contact modes are always kept.
     light : without tables and with fewer rows, as within a notebook
     more : paragraphs, tables and pictures that stand below the runs
-
-    Raises
-    ------
-    InputError
-        Without a run, or for a number of rows that is not positive.
     """
     given = {"": runs} if isinstance(runs, Trajectory) else dict(runs)
     if not given:
@@ -268,10 +265,7 @@ def write(
 ) -> None:  # fmt: skip
     """Write `page` to a file.
 
-    Raises
-    ------
-    InputError
-        If the path cannot be written, or is not one of an HTML file; and as `page` does.
+    InputError if the path cannot be written, or is not one of an HTML file; and as `page` does.
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"A report is a file .html, got {Path(path).name!r}.")

@@ -75,6 +75,8 @@ def allocate(
 ) -> Allocation:  # fmt: skip
     """Tolerances that keep a deviation within its limit for a share of the products, at the least cost.
 
+    InputError for unknown names, costs of another form, or if no choice can meet the limit.
+
     Parameters
     ----------
     mechanism, parameters, arguments
@@ -89,11 +91,6 @@ def allocate(
     pose, t_end, directions : at which it is evaluated, see `Kinematics`
     runs, confidence, seed : of the verification
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For unknown names, costs of another form, or if no choice can meet the limit.
 
     References
     ----------

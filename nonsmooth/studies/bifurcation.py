@@ -91,6 +91,9 @@ def bifurcation(
 ) -> Bifurcation:  # fmt: skip
     """Collect the points of `section` for each value of a parameter.
 
+    InputError for values that are not finite, a section that cannot be pickled, or points that are not a list of
+    numbers.
+
     Parameters
     ----------
     section
@@ -106,11 +109,6 @@ def bifurcation(
     -------
     Bifurcation
         A value whose run fails has no points, and its message in `failures`.
-
-    Raises
-    ------
-    InputError
-        For values that are not finite, a section that cannot be pickled, or points that are not a list of numbers.
 
     >>> def orbit(r):
     ...     x = [0.3]
@@ -308,10 +306,7 @@ class LongRun:
     def labels(self, value: float) -> dict[str, str]:
         """Names and units of values and points, for `bifurcation`; checks all names.
 
-        Raises
-        ------
-        InputError
-            For a parameter, an argument or a quantity that does not exist.
+        InputError for a parameter, an argument or a quantity that does not exist.
         """
         system, changed, known = self._at(value)
         check_known(system, changed)
@@ -363,7 +358,8 @@ def lyapunov(
 
     Neighbouring motions impact at times that differ by about their distance divided by their velocity. Steps must
     resolve this difference, which determines the growth; this requires `Landing`, `EventDriven` or compliant contact.
-    With constant steps both impact in the same step, and the growth is not that of the mechanism.
+    With constant steps both impact in the same step, and the growth is not that of the mechanism. InputError for a
+    constant step, or invalid numbers; SimulationFailed if a run fails.
 
     Parameters
     ----------
@@ -375,13 +371,6 @@ def lyapunov(
     transient : int, number of omitted initial intervals
     seed : int, of the first direction
     progress : callable (share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For a constant step, or invalid numbers.
-    SimulationFailed
-        If a run fails.
     """
     if isinstance(dt, (Real, ConstantStep)):
         raise InputError(

@@ -227,6 +227,9 @@ def compare(
 
         max_i  1/(T s_i) int_0^T |q_i - r_i| dt,      s_i = max r_i - min r_i
 
+    InputError for labels that repeat, an unknown reference, mechanisms with different contacts, or a number out of
+    range; SimulationFailed if the reference fails.
+
     Parameters
     ----------
     build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
@@ -248,8 +251,7 @@ def compare(
         Number of repetitions of fast runs, the fastest of which is the cost.
     patience : [s]
         A setting is not refined further if a run takes longer.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each part of the work.
+    progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
     -----
@@ -257,13 +259,6 @@ def compare(
     1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
     tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
     reason in `failed`.
-
-    Raises
-    ------
-    InputError
-        For labels that repeat, an unknown reference, mechanisms with different contacts, or a number out of range.
-    SimulationFailed
-        If the reference fails.
 
     Examples
     --------

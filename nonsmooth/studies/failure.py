@@ -80,6 +80,8 @@ def failure_probability(
 ) -> Failure:  # fmt: skip
     """Probability that an output exceeds its limit.
 
+    InputError for numbers out of range, without OpenTURNS, or if no limit state is ever reached.
+
     Parameters
     ----------
     output
@@ -92,11 +94,6 @@ def failure_probability(
     runs : products of `monte-carlo`; of each subset of `subset`; at most of `importance`
     confidence : of the bounds
     seed : the same seed gives the same result
-
-    Raises
-    ------
-    InputError
-        For numbers out of range, without OpenTURNS, or if no limit state is ever reached.
 
     References
     ----------

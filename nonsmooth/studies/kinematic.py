@@ -105,6 +105,8 @@ class _Slack:
 class Kinematics:
     """Deviations of a coordinate from its nominal value, as a function of dimensions and clearances.
 
+    InputError for unknown names, freedoms that nothing holds, or a joint without load that is to be directed by it.
+
     Parameters
     ----------
     mechanism : System or Model, planar or spatial, of rigid bodies
@@ -124,11 +126,6 @@ class Kinematics:
         Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
         random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
     nominal : the coordinate at each pose without clearance (poses,)
-
-    Raises
-    ------
-    InputError
-        For unknown names, freedoms that nothing holds, or a joint without load that is to be directed by it.
     """
 
     def __init__(

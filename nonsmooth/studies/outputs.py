@@ -178,6 +178,8 @@ def sensitivity(
 ) -> xarray.Dataset:  # fmt: skip
     """Fraction of an output's variance due to each input, alone and including interactions.
 
+    InputError without SALib (extra ``sensitivity``), for a single input, or if a run fails.
+
     Parameters
     ----------
     mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress : as for `sweep`
@@ -190,11 +192,6 @@ def sensitivity(
     -------
     xarray.Dataset
         ``first`` and ``total`` [-] over ``input``, and half the widths of their 95 % confidence intervals.
-
-    Raises
-    ------
-    InputError
-        Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
     """
     level = DynamicLevel(
         mechanism, stepper, metric, limit=math.inf, t_end=t_end, dt=dt, verdict=False, accuracy=math.inf,

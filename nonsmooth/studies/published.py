@@ -157,8 +157,7 @@ class PublishedRuns(Result):
         `FACTS`.
     printed : the source's numbers ``printed[case][measure]``
     units : unit of each measure
-    runs, twins
-        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
+    runs, twins : trajectories by (case, kind of contact), each with its verdict; ideal twins by case
     panels : panels, as in `nonsmooth.model.registry.Published`
     settings : steppers, steps, and sampling rates of the measures
     facts
@@ -261,30 +260,20 @@ def published(
     maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
     on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
     impulses and measures with a window include impacts. Each run is repeated with finer steps, for its verdict; where
-    the published data say so, it is compared with another run of the case instead, if this one is accurate.
+    the published data say so, it is compared with another run of the case instead, if this one is accurate. InputError
+    for a problem without published data, an unknown case, kind of contact or measure; SimulationFailed if a run fails.
 
     Parameters
     ----------
-    problem
-        With `published` data.
-    cases
-        Names of cases; by default all, or none of a problem with facts.
+    problem : with `published` data
+    cases : names of cases; by default all, or none of a problem with facts
     kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
         Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
         the solution of a complementarity problem at each row.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each run.
-    arguments
-        Arguments of the problem, instead of those of the published data.
-
-    Raises
-    ------
-    InputError
-        For a problem without published data, an unknown case, kind of contact or measure.
-    SimulationFailed
-        If a run fails.
+    progress : callable (what, share), or True for words on one line, optional, called before each run
+    arguments : of the problem, instead of those of the published data
 
     Examples
     --------

@@ -116,7 +116,8 @@ def free_impact(
 ) -> FreeImpact:
     """Simulate one free impact.
 
-    Integrated with DOP853 in units of the law's own depth, relative tolerance 1e-11.
+    Integrated with DOP853 in units of the law's own depth, relative tolerance 1e-11. InputError for missing geometry,
+    or numbers that are not positive.
 
     Parameters
     ----------
@@ -124,11 +125,6 @@ def free_impact(
     speed : [m/s], > 0
     mass : [kg], > 0, effective mass of the contact
     geometry : geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``
-
-    Raises
-    ------
-    InputError
-        For missing geometry, or numbers that are not positive.
 
     >>> from nonsmooth.laws import HuntCrossley
     >>> round(free_impact(HuntCrossley(stiffness=1e8, restitution=0.5), speed=1.0, mass=1.0).restitution, 4)
@@ -339,28 +335,23 @@ def rigid_limit(
 ) -> RigidLimit:  # fmt: skip
     """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
+    InputError for stiffnesses that do not increase, or a depth outside their range.
+
     Parameters
     ----------
     build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
     rigid
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
-    law
-        A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
+    law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
     stiffness : [N/m^n]
         At least two increasing values, for instance powers of ten.
     t_end : [s]
     stepper : optional, ``CompliantDae()`` by default
-    dt
-        Tolerances of the compliant runs.
+    dt : tolerances of the compliant runs
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For stiffnesses that do not increase, or a depth outside their range.
 
     Examples
     --------

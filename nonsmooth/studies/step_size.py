@@ -178,6 +178,8 @@ def step_size(
 ) -> StepSizes:  # fmt: skip
     """Run steppers with ever shorter steps and measure errors, violations and cost.
 
+    InputError for labels that repeat, numbers out of range, or a reference that a case does not have.
+
     Parameters
     ----------
     build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
@@ -199,14 +201,8 @@ def step_size(
         with `Landing`.
     repeats
         Runs of which the quickest is the cost, as long as they are quick.
-    workers
-        Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
+    workers : number of processes, None for one per core; fast runs are timed afterwards, one by one
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For labels that repeat, numbers out of range, or a reference that a case does not have.
 
     Examples
     --------

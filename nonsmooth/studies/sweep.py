@@ -204,6 +204,8 @@ def sweep(
 ) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each row of a design, and return the metrics of every run.
 
+    InputError for names that do not exist, and for an output that contains another sweep.
+
     Parameters
     ----------
     mechanism
@@ -243,11 +245,6 @@ def sweep(
         with the parameters as coordinates. A failed run has its reason as message, and NaN metrics; the verdict is its
         kind, "not checked" without `check` where steps are given. The dataset does not depend on the machine or on the
         order of the runs.
-
-    Raises
-    ------
-    InputError
-        For names that do not exist, and for an output that contains another sweep.
 
     Examples
     --------

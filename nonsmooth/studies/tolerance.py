@@ -335,6 +335,9 @@ def tolerance(
 ) -> Tolerance:  # fmt: skip
     """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
 
+    InputError for numbers out of range, an infinite clearance that is scaled, too few runs for a statement, or
+    arguments of the other level.
+
     Parameters
     ----------
     mechanism, stepper, dt, parameters, arguments, workers, scheduler, progress
@@ -343,43 +346,30 @@ def tolerance(
         The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
         of a coordinate, at the end of the run or at the poses, from that of the mechanism without clearance and with
         nominal dimensions; the kinematic level takes this metric only.
-    limit
-        The most that is accepted of it.
+    limit : the most that is accepted of it
     clearances
         Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
         are given: the fits and toleranced dimensions of the model.
-    others
-        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses.
+    others : distributions of parameters that are not scaled: dimensions, friction, restitution, masses
     factors
         Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
         Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
-    coverage, confidence
-        p and gamma of the statement, see the module's documentation.
+    coverage, confidence : p and gamma of the statement, see the module's documentation
     seed
         The same seed gives the same runs.
     t_end : [s]
         End of the runs; at the kinematic level the time at which drivers are evaluated.
-    level
-        "dynamic", or "kinematic": contact without motion, in milliseconds.
-    pose, directions
-        At the kinematic level, see `Kinematics`.
+    level : "dynamic", or "kinematic": contact without motion, in milliseconds
+    pose, directions : at the kinematic level, see `Kinematics`
     verdict
         Whether products that are not accurate count as bounds: with given steps by a second run with half the step,
         with chosen ones by the runs that they are compared with anyway.
     accuracy
         Largest accepted difference of the two runs, as a share of the limit.
-    sensitivity
-        Whether shares of the output's variance are computed, see `sensitivity`.
-    failure
-        At the kinematic level, methods of `failure_probability`, at the last scale.
+    sensitivity : whether shares of the output's variance are computed, see `sensitivity`
+    failure : at the kinematic level, methods of `failure_probability`, at the last scale
     output : path, optional, the sweep's dataset, which makes the study resumable
-
-    Raises
-    ------
-    InputError
-        For numbers out of range, an infinite clearance that is scaled, too few runs for a statement, or arguments of the
-        other level.
     """  # noqa: E501
     if level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
