@@ -17,6 +17,11 @@ from nonsmooth.progress import collect_timings, stage
 
 #: message after Ctrl-C where nothing was computed
 INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."
+#: for what pydantic says of words that are no numbers
+NUMBERS = {
+    "Input should be a valid number, unable to parse string as a number": "a plain number in SI units is expected",
+    "Input should be a valid integer, unable to parse string as an integer": "a whole number is expected",
+}
 
 
 @contextlib.contextmanager
@@ -102,13 +107,6 @@ for name, what in COMMANDS.items():
     for word, where in {name: what}.items() if isinstance(what, str) else what.items():
         add_command(group, word, where)
     app.add_typer(group, name=None if isinstance(what, str) else name, help=HELP.get(name))
-
-
-#: for what pydantic says of words that are no numbers
-NUMBERS = {
-    "Input should be a valid number, unable to parse string as a number": "a plain number in SI units is expected",
-    "Input should be a valid integer, unable to parse string as an integer": "a whole number is expected",
-}
 
 
 def _say(message: str) -> None:

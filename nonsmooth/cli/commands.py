@@ -32,8 +32,7 @@ HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
 MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written")
 REQUIRED = inspect.Parameter.empty
-#: a unit behind the name of an option
-UNIT = re.compile(r"^\[[^-].*?\]")
+UNIT = re.compile(r"^\[[^-].*?\]")  # a unit behind the name of an option
 HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
 
 

@@ -32,12 +32,9 @@ from nonsmooth.studies.cases import landing_case, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
-#: rows that a run has at least where a problem states no longest step
-ROWS = 500
-#: numbers below are round-off for results of the order of one
-ROUND_OFF = 1e-15
-#: stiffnesses of the rigid limit where none are given, as powers of ten
-DECADES = range(10, 17)
+ROWS = 500  # rows that a run has at least where a problem states no longest step
+ROUND_OFF = 1e-15  # numbers below are round-off for results of the order of one
+DECADES = range(10, 17)  # stiffnesses of the rigid limit where none are given, as powers of ten
 #: schemes of a study of the step size where none are given, and those that are plastic at a constant step
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
 PLASTIC = ("gauss-qp", "gauss-mpcc")
@@ -90,8 +87,7 @@ class Prepared:
         self.schemes = [scheme(word) for word in rigid]
         self.stepper, self.target = CompliantDae(solver=integrator), stated.target if stated else 1e-4
         dt_max = options.dt_max if options.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
-        #: whether the steps of `Landing` are chosen
-        self.chosen = options.dt_max is None
+        self.chosen = options.dt_max is None  # whether the steps of `Landing` are chosen
         exact = None if self.parameters else exact_solution(problem, self.arguments | {"contact": contact})
         control = ErrorControl(RTOL, ATOL, min(DT_MIN, dt_max), dt_max)
         #: the reference

@@ -35,10 +35,8 @@ STARTS = (
     ("velocity [m/s]", ("x", "y", "z")),
     ("angular velocity [rad/s]", ("wx", "wy", "wz")),
 )
-#: components below, and below this share of the largest of their vector, are shown as 0
-ZERO, ROUND_OFF = 1e-14, 1e-13
-#: frequencies of a flexible body and names of its nodes that are shown, the first and the last of more
-SHOWN = 6
+ZERO, ROUND_OFF = 1e-14, 1e-13  # components below, and below this share of the largest of their vector, are shown as 0
+SHOWN = 6  # frequencies of a flexible body and names of its nodes that are shown, the first and the last of more
 
 
 def list_problems(*, tags: tuple[str, ...] = (), as_json: bool = False) -> None:

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 PAGE_FORMATS = (".html",)
 TEMPLATES = Path(__file__).with_name("templates")
-#: the name under which the templates speak of themselves
-OWN_NAME = "my_mechanism"
+OWN_NAME = "my_mechanism"  # the name under which the templates speak of themselves
 T = TypeVar("T")
+#: names in `sys.modules` of users' files, each of which another file of the same name may replace
+_OF_FILES: set[str] = set()
 
 
 def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
@@ -240,10 +241,6 @@ def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> 
     if not isinstance(made, System | Model):
         raise InputError(f"{path}: expected a Model or a built system, got {type(made).__name__}.")
     return made
-
-
-#: names in `sys.modules` of users' files, each of which another file of the same name may replace
-_OF_FILES: set[str] = set()
 
 
 def module_of(path: Path) -> ModuleType:

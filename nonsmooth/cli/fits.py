@@ -7,8 +7,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Fit, stated
 
 UM = 1e-6
-#: which clearance a fit gives
-RADIAL = "Joints take the radial clearance, half of the diametral one of drawings."
+RADIAL = "Joints take the radial clearance, half of the diametral one of drawings."  # which clearance a fit gives
 
 
 def fits(texts: tuple[str, ...], *, as_json: bool = False) -> None:

@@ -54,12 +54,10 @@ class Request(Runs):
     max_steps: int | None = None
     max_seconds: float | None = None
     record: int | None = None
-    #: default stepper if a step is given
-    usual: str = "gauss-qp"
+    usual: str = "gauss-qp"  # default stepper if a step is given
     #: values of what a study varies, for arguments that the mechanism cannot be built without
     examples: Mapping[str, str] = field(default_factory=dict, compare=False)
-    #: settings of a TOML file
-    declaration: Declaration | None = field(default=None, compare=False)
+    declaration: Declaration | None = field(default=None, compare=False)  # settings of a TOML file
 
     def completed(self) -> Request:
         """Completed by the [run] table of a TOML file, whose step is replaced as a whole."""

@@ -79,8 +79,7 @@ def progress_bar(report: Callable[[], Advance | Share] = Share) -> Iterator[Any]
             shown.reports.remove(reported)
 
 
-#: lines at the end of the terminal that say what the command does
-LINES: list[Line] = []
+LINES: list[Line] = []  # lines at the end of the terminal that say what the command does
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
 Law: TypeAlias = str
 Number: TypeAlias = str
@@ -89,8 +88,7 @@ Saved: TypeAlias = Path
 Scheme: TypeAlias = str
 Seconds: TypeAlias = float
 Solver: TypeAlias = str
-#: types of options that are repeated
-MANY = (list[float], list[str], list[Path])
+MANY = (list[float], list[str], list[Path])  # types of options that are repeated
 #: annotations that options may have, their type, and what Typer is told of them
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "bool": (bool, {}), "float": (float, {}), "int": (int, {}), "str": (str, {}), "Path": (Path, {}),

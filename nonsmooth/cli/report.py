@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 #: counts of repeated steps, with their names in tables
 REPEATED = {"divided": "steps in parts", "chained": "steps by the chain of solvers"}
-#: units of residuals in a certificate that have one
-CERTIFIED = {"gap_violation": "m", "joint_violation": "m or rad"}
-#: characters of the longest word that stays whole, as numbers do
-WORD = 16
+CERTIFIED = {"gap_violation": "m", "joint_violation": "m or rad"}  # units of residuals in a certificate that have one
+WORD = 16  # characters of the longest word that stays whole, as numbers do
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
 

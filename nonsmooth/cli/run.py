@@ -24,8 +24,7 @@ from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Trajectory
 
-#: files to be written, by their options
-OUTPUTS = ("output", "figure", "animation", "report")
+OUTPUTS = ("output", "figure", "animation", "report")  # files to be written, by their options
 #: fields of a request that are options, and stored in checkpoints
 OPTIONS = [one for one in dataclasses.fields(Request) if one.compare]
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.step.control import StepControl
 
-#: runs of a sweep of which every one is printed; of more, so many of both ends
-MOST = 40
+MOST = 40  # runs of a sweep of which every one is printed; of more, so many of both ends
 #: remarks without --verdict, on given and on chosen steps
 GIVEN = "The error of the runs is not estimated; give --verdict, which repeats each with half the step."
 CHOSEN = (
@@ -35,8 +34,7 @@ CHOSEN = (
 )
 #: reasons for products beyond the worst case
 BEYOND = "since normal distributions are not cut at the limits, by terms of second order, or by other inputs"
-#: share of the range of all points within which points are regarded as equal
-SAME = 1e-3
+SAME = 1e-3  # share of the range of all points within which points are regarded as equal
 
 
 def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Processes, written: Written) -> int:

@@ -13,8 +13,7 @@ from nonsmooth.model.fits import Scatter, looks_stated, stated
 from nonsmooth.quantities import NUMBER, Wrong, has_unit, in_own_unit, in_unit, parse_unit
 from nonsmooth.settings import is_number
 
-#: where a normal distribution is cut, in standard deviations
-CUT = 3.0
+CUT = 3.0  # where a normal distribution is cut, in standard deviations
 Value = int | float | bool | str
 
 

@@ -24,15 +24,12 @@ from nonsmooth.settings import kebab
 Path = tuple[str | int, ...]
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-#: whitespace, line ends and comments between the parts of a text
-BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # whitespace, line ends and comments between the parts of a text
 BLANKS = re.compile(r"[ \t]*")
 #: strings, the longer quotes first
 STRINGS = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'', re.S)
-#: a value other than a string, array or inline table
-PLAIN = re.compile(r"[^,\]}#\r\n]+")
-#: parts that pydantic adds to a path for the form or kind it has selected
-CHOSEN = re.compile(r"[<{].*[>}]")
+PLAIN = re.compile(r"[^,\]}#\r\n]+")  # a value other than a string, array or inline table
+CHOSEN = re.compile(r"[<{].*[>}]")  # parts that pydantic adds to a path for the form or kind it has selected
 #: a number with a unit that should be in quotes, or with a decimal comma
 UNQUOTED = re.compile(r"=\s*\[?\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*([^\W\d_]|°|%)")
 COMMA = re.compile(r"=\s*[-+]?\d+,\s*\d")
@@ -204,7 +201,6 @@ class _Fault(NamedTuple):
         return cls(path, table, key, data, error, similar)
 
     def sentence(self) -> str:
-        """The error message: what is wrong and what is accepted."""
         known = {entry.key: entry.accepted for entry in entries(self.table)}
         accepted = "a number or a function of time" if self.key.endswith(IN_LIST) else known.get(self.key, "a word")
         accepted = "a table" if self.key.endswith(BY_NAME) else accepted

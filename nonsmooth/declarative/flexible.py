@@ -92,8 +92,7 @@ class Reduction:
     stiffening: bool = True
     masses: Mapping[str, NodeMass] = field(default_factory=dict)
 
-    #: whether the data are in the TOML file itself, and not in another file
-    complete: ClassVar[bool] = True
+    complete: ClassVar[bool] = True  # whether the data are in the TOML file itself, and not in another file
 
     def modes(self, folder: Path | None) -> Modes:
         """The modes; `folder` is that of the TOML file, None for a text."""
@@ -165,7 +164,7 @@ class MatrixFile(Reduction):
 
     def finite_elements(self, folder: Path | None) -> FiniteElements:
         path = path_beside(self.file, folder, "npz", "write it there with numpy.savez")
-        found, size = {}, 0
+        file, found, size = f'file "{self.file}"', {}, 0
         try:
             with zipfile.ZipFile(path) as parts:
                 size = sum(one.file_size for one in parts.infolist())
@@ -173,35 +172,29 @@ class MatrixFile(Reduction):
                 with np.load(path, allow_pickle=False) as data:  # nothing in it is executed
                     found = {name: data[name] for name in data.files}
         except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-            raise InputError(
-                f'file "{self.file}" is not an .npz file of arrays ({error}); write it with numpy.savez.'
-            ) from None
+            raise InputError(f"{file} is not an .npz file of arrays ({error}); write it with numpy.savez.") from None
         if size > MOST_BYTES:
-            raise InputError(
-                f'file "{self.file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.'
-            )
+            raise InputError(f"{file} has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.")
         for name, one in found.items():
             if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
-                raise InputError(f'array {name} of the file "{self.file}" must be finite numbers, or words as names.')
+                raise InputError(f"array {name} of the {file} must be finite numbers, or words as names.")
         missing = [name for name in ("mass", "stiffness", "names", "places") if name not in found]
         if missing:
-            raise InputError(f'file "{self.file}" has no array {", ".join(missing)}; save it with numpy.savez.')
+            raise InputError(f"{file} has no array {', '.join(missing)}; save it with numpy.savez.")
         names, places, given = found["names"], found["places"], {}
         if names.dtype.kind != "U" or names.ndim != 1 or places.shape != (len(names), 3) or len({*names}) < len(names):
-            raise InputError(f'file "{self.file}" needs names (n,), all different, and places (n, 3) of the nodes.')
+            raise InputError(f"{file} needs names (n,), all different, and places (n, 3) of the nodes.")
         if len(found["mass"].shape) != 2 or found["mass"].shape[0] > MOST_DOFS:
             raise InputError(
-                f'file "{self.file}" has a mass matrix of shape {found["mass"].shape}, which must be square with at '
-                f"most {MOST_DOFS} rows; reduce larger ones in Python."
+                f"{file} has a mass matrix of shape {found['mass'].shape}, which must be square with at most "
+                f"{MOST_DOFS} rows; reduce larger ones in Python."
             )
         for key in ("translations", "rotations"):
             if key in found:
-                given[key], count = found[key], found["mass"].shape[0]
-                kind, shape, low, high = given[key].dtype.kind, given[key].shape, -1, count - 1
-                if kind not in "iu" or shape != (len(names), 3) or np.any((given[key] < low) | (given[key] > high)):
-                    raise InputError(
-                        f'file "{self.file}" needs whole numbers (n, 3) from -1 to {high} as {key} of its n nodes.'
-                    )
+                one, last = found[key], found["mass"].shape[0] - 1
+                if one.dtype.kind not in "iu" or one.shape != (len(names), 3) or np.any((one < -1) | (one > last)):
+                    raise InputError(f"{file} needs whole numbers (n, 3) from -1 to {last} as {key} of its n nodes.")
+                given[key] = one
         nodes: dict[str, Any] = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
         return from_matrices(found["mass"], found["stiffness"], nodes, **given)
 
@@ -213,8 +206,7 @@ class StlFile:
     file: str
     unit: str
 
-    #: whether a written model names the file again
-    complete: ClassVar[bool] = True
+    complete: ClassVar[bool] = True  # whether a written model names the file again
 
     def mesh(self, folder: Path | None) -> Mesh:
         """The surface in the file; `folder` is that of the TOML file, None for a text."""

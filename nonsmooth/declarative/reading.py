@@ -35,8 +35,7 @@ ASSEMBLE = {
     "build(assemble=True)": "assemble = true, at the top of the file,",
     'build(assemble="centred")': 'assemble = "centred", at the top of the file,',
 }
-#: keys that make a step, together
-STEPS = (("dt",), ("dt_min", "dt_max"), ("rtol", "atol", "dt_min", "dt_max"))
+STEPS = (("dt",), ("dt_min", "dt_max"), ("rtol", "atol", "dt_min", "dt_max"))  # keys that make a step, together
 
 #: how names of files end
 FILES = {

@@ -36,16 +36,12 @@ from nonsmooth.model.signals import TimeFunction
 from nonsmooth.quantities import AXES, Quantity, Text, Unit, Wrong, in_unit, open_unit, own_unit, such_as
 from nonsmooth.settings import is_number
 
-#: suffix of a key for the tables among the entries of its list
-IN_LIST = "[]"
-#: suffix of a key whose table contains tables by name
-BY_NAME = "{}"
-#: functions of time given as examples in messages
-WORDED = {"number": "ramp", "quaternion": "axis-angle"}
+IN_LIST = "[]"  # suffix of a key for the tables among the entries of its list
+BY_NAME = "{}"  # suffix of a key whose table contains tables by name
+WORDED = {"number": "ramp", "quaternion": "axis-angle"}  # functions of time given as examples in messages
 #: suggestion for a string that states no number
 OF_TIME = '; a function of time is a table, as { kind = "ramp", rate = 10.0 }'
-#: largest number of characters of a value in a message
-SHOWN = 60
+SHOWN = 60  # largest number of characters of a value in a message
 #: names that a message lists; names, and characters of a name, that are compared with a misspelt one
 LISTED, COMPARED = 20, 1000
 
@@ -126,8 +122,7 @@ class _Form(NamedTuple):
     tag: str
     annotation: Any
     accepted: str
-    #: for a list, the forms of its entries
-    parts: tuple[_Form, ...] = ()
+    parts: tuple[_Form, ...] = ()  # for a list, the forms of its entries
 
 
 class _Maker:

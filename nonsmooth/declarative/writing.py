@@ -24,8 +24,7 @@ from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import TimeFunction, TimeVector
 
-#: longest inline table [characters]
-WIDE = 100
+WIDE = 100  # longest inline table [characters]
 
 
 def write_model(model: Model, path: str | Path) -> None:

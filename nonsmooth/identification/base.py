@@ -27,6 +27,11 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import plain, write_bytes
 from nonsmooth.identification.regressor import Regressor, inertia_matrix, pseudo_inertia
 
+#: singular value of the scaled columns, as a share of the largest, below which it is zero by rounding; coefficient of a
+#: combination below which it is zero by rounding
+RANK, ZERO = 1e-8, 1e-8
+ROUNDING = 1e-9  # negative eigenvalue of a scaled pseudo-inertia that counts as rounding
+
 
 class Saved:
     """Base of results that can be written as JSON."""
@@ -39,11 +44,6 @@ class Saved:
         """Write the result as JSON; a number that is not finite is null. NotWritten leaves a file as it was."""
         text = json.dumps(plain(self.as_dictionary()), indent=2, allow_nan=False)
         write_bytes(text.encode() + b"\n", path, "The result")
-
-
-#: singular value of the scaled columns, as a share of the largest, below which it is zero by rounding; coefficient of a
-#: combination below which it is zero by rounding
-RANK, ZERO = 1e-8, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,9 +215,6 @@ def as_dictionary(base: BaseParameters) -> dict[str, Any]:
         "rank": base.rank, "gap": base.gap, "names": list(base.base_names), "units": list(base.base_units),
         "formulas": list(base.formulas()), "without influence": [base.names[i] for i in base.unseen],
     }  # fmt: skip
-
-
-ROUNDING = 1e-9  # negative eigenvalue of a scaled pseudo-inertia that counts as rounding
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,12 @@ from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.signals import FourierSignal, signal_values
 from nonsmooth.model.system import System
 
+#: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
+STAGE, ITERATIONS = 0.25, 12
+#: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
+CLOSED, FOUND = 1e-14, 1e-10
+DEPENDENT = 1e-9  # share of the largest singular value below which a row depends on others
+
 
 @dataclass(frozen=True, eq=False)
 class Fourier:
@@ -107,13 +113,6 @@ def conditions(harmonics: int) -> Array:
     k = np.arange(1.0, harmonics + 1)
     zero, one = np.zeros(harmonics), np.ones(harmonics)
     return np.array([[1.0, *zero, *one], [0.0, *k, *zero], [0.0, *zero, *k**2]])
-
-
-#: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
-STAGE, ITERATIONS = 0.25, 12
-#: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
-CLOSED, FOUND = 1e-14, 1e-10
-DEPENDENT = 1e-9  # share of the largest singular value below which a row depends on others
 
 
 class DriveMotion:

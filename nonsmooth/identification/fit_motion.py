@@ -38,6 +38,20 @@ from nonsmooth.step.scheme import Stepper
 STEPS = 2e-3, 2e-4, 2e-5
 #: relative decrease of the sum of squares, and relative change of the unknowns, below which it counts as minimal
 SETTLED, STILL = 1e-5, 1e-6
+RISE = 3.841458820694124  # rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
+#: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
+#: minimum decreases with the length, and over each part the minimum of the one before must lie in it
+PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
+GROWING = 4  # iterations over each of them but the last
+AGREE = 3  # number of starts with the same minimum, which explains the data, after which no others are improved
+SAME = 0.01  # difference of sums of squares that counts as none, small beside the rise of an interval
+NEAR = 1.2  # how much more than expected a rise may be, at an end of an interval and of a parabola
+REFINED = 3  # evaluations at an end of an interval once it is enclosed
+#: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
+#: stated
+MOVED, FAR = 0.5, 1.0
+NONE = "No 95 % interval is stated, since"  # how a remark begins that takes the intervals back
+UNLIKELY = 5.0  # deviations of the mean square residual of noise above which it is none
 
 
 def levenberg_marquardt(
@@ -79,22 +93,6 @@ def levenberg_marquardt(
         y, cost, left = found.x, 2.0 * float(found.cost), left - found.nfev + 1
     x[moving] = y
     return x, cost
-
-
-RISE = 3.841458820694124  # rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
-#: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
-#: minimum decreases with the length, and over each part the minimum of the one before must lie in it
-PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
-GROWING = 4  # iterations over each of them but the last
-AGREE = 3  # number of starts with the same minimum, which explains the data, after which no others are improved
-SAME = 0.01  # difference of sums of squares that counts as none, small beside the rise of an interval
-NEAR = 1.2  # how much more than expected a rise may be, at an end of an interval and of a parabola
-REFINED = 3  # evaluations at an end of an interval once it is enclosed
-#: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
-#: stated
-MOVED, FAR = 0.5, 1.0
-NONE = "No 95 % interval is stated, since"  # how a remark begins that takes the intervals back
-UNLIKELY = 5.0  # deviations of the mean square residual of noise above which it is none
 
 
 @settings
@@ -301,9 +299,7 @@ class _Fit:
         end = float(data.t[-1]) if until is None else float(until)
         used = data.t <= end
         if np.sum(used) < 20:
-            raise InputError(
-                f"Only {int(np.sum(used))} sample(s) are before until = {end:.6g} s; at least 20 are needed."
-            )
+            raise InputError(f"Only {np.sum(used)} sample(s) are before until = {end:.6g} s; at least 20 are needed.")
         self.steps = step_control(in_si("dt", dt, "s"), (system.start.t, end))
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
@@ -483,7 +479,6 @@ class _Fit:
 
 
 def _explained(cost: float, samples: int) -> bool:
-    """Whether the mean square residual can be that of noise."""
     return (cost / samples - 1.0) * math.sqrt(samples / 2.0) <= UNLIKELY
 
 

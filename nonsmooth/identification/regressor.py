@@ -31,6 +31,8 @@ from nonsmooth.model.system import System
 ENTRIES = (("Ixx", 0, 0), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyy", 1, 1), ("Iyz", 1, 2), ("Izz", 2, 2))
 SPATIAL = (*((name, "kg m^2") for name, _, _ in ENTRIES), ("mx", "kg m"), ("my", "kg m"), ("mz", "kg m"), ("m", "kg"))
 PLANAR = (("Izz", "kg m^2"), ("mx", "kg m"), ("my", "kg m"), ("m", "kg"))
+#: friction of a drive that can be identified: unit by the coordinate's, and the column
+FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,6 @@ def pseudo_inertia(values: Array) -> Array:
     return np.block([[np.trace(about) / 2 * np.eye(3) - about, h], [h.T, np.array([[values[9]]])]])
 
 
-#: friction of a drive that can be identified: unit by the coordinate's, and the column
-FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
-
-
 def regressor(
     system: System, drives: Sequence[str], *, frames: Mapping[str, LinkFrame] | None = None,
     friction: Sequence[str] = (), loads: Sequence[str] = (),
@@ -193,7 +191,6 @@ class Regressor:
         self.parameters = tuple(found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Arguments that make the same regressor in another process."""
         return Regressor, (self.system, self.drives, self.frames, self.friction, self.loads)
 
     @property

@@ -1,9 +1,8 @@
 """Figures of trajectories and studies, without using pyplot.
 
-Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `orbit`, `phase_portrait`,
-`poincare_section`, `bifurcation_diagram`, `mode_bars`, `amplitudes`, `impact_table`, take ``ax`` and return the
+Functions of several panels return a `matplotlib.figure.Figure`. Those of one panel take ``ax`` and return the
 `matplotlib.axes.Axes` that they draw into, so that panels can be combined; without ``ax`` they create a figure,
-``axes.figure``. `animation` makes an animation.
+``axes.figure``.
 """
 
 from nonsmooth.plots.analyses import (

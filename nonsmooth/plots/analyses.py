@@ -40,6 +40,19 @@ ROUND_OFF = 1e-9  # share of the largest rate by which both limits differ though
 #: kind of a phase portrait -> that of the rate, and what stands before the name
 PORTRAITS = {"q": ("v", ""), "gap": ("gap_rate", "gap, ")}
 DOTS: dict[str, Any] = {"ls": "", "marker": "o", "color": INK, "mew": 0.0}
+LOWEST = 1e-6  # share of the highest line of a spectrum below which lines are not shown
+#: what stands before the name of a quantity of a kind
+WORDS = {"v": "velocity of ", "gap": "gap of ", "gap_rate": "rate of the gap of ", "lam_N": "normal force of "}
+MANY = 20_000  # points of a bifurcation diagram from which they are drawn as small and as faint as they get
+#: fills and hatches of the bars of open or free, and of the modes after it
+FILLS = ("#E8E8E8", COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
+HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")  # narrow, so that fills are told apart without colour as well
+#: column of `nonsmooth.diagnostics.impacts`, heading, base unit
+COLUMNS = (
+    ("start", "time", "s"), ("contact", "contact", ""), ("approach", "approach", "m/s"),
+    ("separation", "separation", "m/s"), ("impulse", "impulse", "N s"),
+)  # fmt: skip
+SPACE, SMALLEST = 1.2, 4.0  # space between two columns, in type sizes, and the smallest type [pt]
 
 
 def phase_portrait(
@@ -131,11 +144,6 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
     return axis
 
 
-LOWEST = 1e-6  # shares of the highest line below which lines are not shown
-#: what stands before the name of a quantity of a kind
-WORDS = {"v": "velocity of ", "gap": "gap of ", "gap_rate": "rate of the gap of ", "lam_N": "normal force of "}
-
-
 def amplitudes(
     found: Spectrum, *, base: float | None = None, highest: float | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -171,9 +179,6 @@ def amplitudes(
     return axis
 
 
-MANY = 20_000  # points from which they are drawn as small and as faint as they get
-
-
 def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     """Points of the section over the parameter; values whose run failed are ticks at the foot.
 
@@ -197,11 +202,6 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     title = f"Bifurcation diagram, {max(counts)} points at {len(found.values)} values"
     dress(axis, title, quantity(found.parameter, found.unit), quantity(found.quantity, found.quantity_unit))
     return axis
-
-
-#: of open or free, and of the modes after it
-FILLS = ("#E8E8E8", COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
-HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")  # narrow, so that fills are told apart without colour as well
 
 
 def _look(mode: int) -> dict[str, Any]:
@@ -253,14 +253,6 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     axis.spines["bottom"].set_color(FAINT)
     legend(axis, handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles))
     return axis
-
-
-#: column of `nonsmooth.diagnostics.impacts`, heading, base unit
-COLUMNS = (
-    ("start", "time", "s"), ("contact", "contact", ""), ("approach", "approach", "m/s"),
-    ("separation", "separation", "m/s"), ("impulse", "impulse", "N s"),
-)  # fmt: skip
-SPACE, SMALLEST = 1.2, 4.0  # space between two columns, in type sizes, and the smallest type [pt]
 
 
 def impact_table(

@@ -42,6 +42,13 @@ REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
 POINTS = 3000
 SMALL = 0.05  # share of its range below which differences of a coordinate are drawn instead of itself
+#: lines of the kinds of contact in alphabetical order, and of the ideal twin
+STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
+IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
+ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
+#: values below which a measure is round-off and stands at the edge
+ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
+NONE = 1e-12  # overlap [m] that counts as none
 
 
 def comparison(found: Comparison) -> Figure:
@@ -202,11 +209,6 @@ def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Compariso
     axis.margins(y=0.08)
 
 
-#: of the kinds of contact in alphabetical order
-STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
-IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
-
-
 def published(found: PublishedRuns) -> Figure:
     """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
     compliant, dashed for rigid contact, dotted for a further kind of runs.
@@ -257,12 +259,6 @@ def _draw(
             if ideal is not None:
                 keep = np.unique(np.searchsorted(ideal.t, np.linspace(ideal.t[0], ideal.t[-1], 300)))  # it is smooth
                 axis.plot(ideal.t[keep], (ideal.series(which) / size)[keep], **IDEAL)
-
-
-ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
-#: values below which a measure is round-off and stands at the edge
-ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
-NONE = 1e-12  # overlap [m] that counts as none
 
 
 def step_size(found: StepSizes) -> Figure:

@@ -36,6 +36,7 @@ PLAY = 0.45  # share of the bearing's radius, or of the block's half height, tha
 #: share of a flexible body's extent that its largest deflection is magnified to; a smaller one is round-off
 BENT, ROUND_OFF = 0.08, 1e-9
 PATH = 400  # times at which the path of a mass centre is drawn, at least
+BETWEEN = 6  # points of a curve between two nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,6 @@ class Drawing:
 
     @cached_property
     def flexible(self) -> dict[str, Deformed]:
-        """How the flexible bodies are drawn, by name."""
         elements, held = [part.element for part in self.parts], dict[str, dict[str, bool]]()
         for joint in (one for one in elements if isinstance(one, Joint | Clearance)):
             for body, _, node in (name.partition(".") for name in joint.body_names()):
@@ -325,9 +325,6 @@ def magnified(clearance: float, deformation: float) -> str:
     if len(larger) == 2:
         return f"clearance drawn {clearance:g} and deformation {deformation:g} times its size"
     return larger[0] if larger else "drawn to scale" if drawn else ""
-
-
-BETWEEN = 6  # points of a curve between two nodes
 
 
 class Deformed:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
 
 MOST = 0.8  # share of the radius of a bearing that its magnified clearance takes at most
+ROUND = np.linspace(0.0, 2 * np.pi, 37)
+#: corners of a slider in a planar guide in the order of its gaps: end (-1 left) and side (-1 lower)
+CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 
 
 class View(NamedTuple):
@@ -43,8 +46,6 @@ class Placing(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """Base of frames."""
-
     def place(self, placed: Placed, view: View) -> Placing:
         """Where it is in all pictures."""
         raise NotImplementedError
@@ -208,9 +209,6 @@ def _rows(axes: Array) -> tuple[Vector, ...]:
     return tuple(tuple(map(float, axis)) for axis in axes)
 
 
-ROUND = np.linspace(0.0, 2 * np.pi, 37)
-
-
 def circle(centre: Array, first: Array, second: Array) -> Array:
     """Ellipses (n, 37, 3) about centres (n, 3) with these semi-axes (n, 3)."""
     turned = np.cos(ROUND)[None, :, None] * first[:, None] + np.sin(ROUND)[None, :, None] * second[:, None]
@@ -266,10 +264,6 @@ def region(polygons: Sequence[Array]) -> Path:
     corners = [np.vstack([one, one[:1]]) for one in polygons]
     codes = [[Path.MOVETO, *[Path.LINETO] * (len(one) - 2), Path.CLOSEPOLY] for one in corners]
     return Path(np.concatenate(corners), np.concatenate(codes))
-
-
-#: corners of a slider in a planar guide in the order of its gaps: end (-1 left) and side (-1 lower)
-CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 
 
 class Touching(NamedTuple):

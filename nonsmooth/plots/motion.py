@@ -80,9 +80,8 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
     trajectory : the run
     panels : `Panel` objects or plain tuples ``(title, unit, series)``
     exact
-        The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
-        ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
-        jumps.
+        The exact solution of the same problem, drawn as a thin dashed line over the run: an object with ``sample(t,
+        side)``, which gives quantities under the trajectory's names, and ``events``, the times of its jumps.
     """
     return draw_panels(trajectory, tuple(panels), exact)
 
@@ -93,7 +92,6 @@ def energy(trajectory: Trajectory) -> Figure:
 
 
 def energy_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """The panels of `energy`."""
     losses = [name for name in trajectory.energy.names if name.startswith("loss_")]
     return (
         Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential"))),

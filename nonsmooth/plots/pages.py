@@ -36,6 +36,16 @@ if TYPE_CHECKING:
 
 #: of the page: largest and least size, margin, room for notes, least width with these [inch]
 LARGEST, LEAST, MARGIN, NOTES, WIDE = np.array([6.4, 6.0]), np.array([4.2, 2.4]), 0.45, 0.42, 5.6
+#: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
+SHARE, CORNER, END = 0.2, 7.0, 4.0
+#: possible positions of a name: distance [pt] and direction, nearest first
+SEATS = tuple(
+    (reach, np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))]))
+    for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
+    for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
+)
+ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in points of lines that it covers
+FORMATS = (".gif", ".mp4")  # of animations
 
 
 def new_axes(dimension: int, dpi: int) -> Any:
@@ -125,19 +135,6 @@ def write_on(scene: Scene) -> None:
     _write_names(figure, axes, labels, strokes)
 
 
-#: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
-SHARE, CORNER, END = 0.2, 7.0, 4.0
-
-
-#: possible positions of a name: distance [pt] and direction, nearest first
-SEATS = tuple(
-    (reach, np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))]))
-    for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
-    for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
-)
-ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in points of lines that it covers
-
-
 def _write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
     """Write names where they cover neither each other nor lines, further ones (k, 2) too; thin lines lead to them."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -221,9 +218,6 @@ def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation
     fit(scene, notes=bool(scene.note()))
     write_on(scene)
     return scene.axes.figure
-
-
-FORMATS = (".gif", ".mp4")  # formats of files
 
 
 @dataclass(eq=False)

@@ -21,6 +21,17 @@ from nonsmooth.trajectory import Columns, Trajectory
 
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
 ROUND_OFF = 1e-12  # of kinetic energies, as a share of the largest
+KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
+#: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
+ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
+TITLES = {
+    "q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
+    "reaction": "force of ", "energy": "",
+}  # fmt: skip
+LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
+SPREAD = 10.0  # extents of lines that share a panel differ by no more than this factor
+#: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
+STILL, IDLE = 1e-6, 1e-6
 
 
 class Exact(Protocol):
@@ -44,9 +55,6 @@ class View:
     impulse: Mapping[str, Array]
     reaction: Mapping[str, Array]
     energy: Mapping[str, Array]
-
-
-KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
 
 
 def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
@@ -195,8 +203,6 @@ def as_panel(entry: AnyPanel) -> Panel:
 
 @dataclass(frozen=True)
 class Line:
-    """One entry of a panel's series."""
-
     kind: str
     name: str
     label: str
@@ -222,14 +228,6 @@ def meaning(lines: Sequence[Line], unit: str) -> str:
     kinds = {line.kind for line in lines if line.kind}
     base = scale(unit)[0]
     return MEANINGS.get((kinds.pop() if len(kinds) == 1 else "", base), MEANINGS.get(("", base), ""))
-
-
-#: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
-ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
-TITLES = {
-    "q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
-    "reaction": "force of ", "energy": "",
-}  # fmt: skip
 
 
 def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
@@ -287,12 +285,6 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
     title = TITLES[found[0][0]] + names.replace(",", ", ") if len(kinds) == 1 else text
     title = title[:1].upper() + title[1:] if TITLES.get(found[0][0]) else title
     return Panel(title, unit, tuple((kind, name, name.removeprefix(f"{names}.")) for kind, name in found))
-
-
-LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
-SPREAD = 10.0  # extents of lines that share a panel differ by no more than this factor
-#: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
-STILL, IDLE = 1e-6, 1e-6
 
 
 def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:

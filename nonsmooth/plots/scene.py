@@ -1,7 +1,4 @@
-"""A drawing on matplotlib's axes of the plane or of space: its pieces as artists that move from picture to picture.
-
-One scene serves a sketch, which is its first picture with names, and an animation.
-"""
+"""A drawing on matplotlib's axes of the plane or of space: its pieces as artists that move from picture to picture."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 #: prefixes of display units, and units that take them
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
+#: of Okabe and Ito, distinguishable with every kind of colour vision
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK, FAINT = "#222222", "#8A8A8A"
+LOOSE = "#B00020"  # of contacts and clearances
+MARKERS = ("o", "s", "^", "D", "v", "P")
+SIZE = 8.0  # of the type [pt]
 
 
 def scale(unit: str) -> tuple[str, float]:
@@ -63,15 +69,6 @@ def power(value: float, digits: int = 1) -> str:
     mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
     lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
     return rf"${lead}10^{{{int(exponent)}}}$"
-
-
-#: of Okabe and Ito, distinguishable with every kind of colour vision
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-INK, FAINT = "#222222", "#8A8A8A"
-#: of contacts and clearances
-LOOSE = "#B00020"
-MARKERS = ("o", "s", "^", "D", "v", "P")
-SIZE = 8.0  # of the type [pt]
 
 
 def new_figure(width: float, height: float, **pads: float) -> Figure:

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 #: ratio of the largest to the least value from which an axis is logarithmic, and that of a geometric grid
 WIDE, GEOMETRIC = 20.0, 5.0
 MOST = 12  # most panels of one figure
+WIDTH, BINS = 3.6, 50  # of a panel [inch], and of a histogram
+LIMIT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2.5))}
+POINTS = 400  # most points on probability paper
+TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)  # shares at the ticks of probability paper [%]
+TALLEST, DENSE = 12.0, 200  # largest rise of the sum of squares that is shown, and points of its curve
 
 
 def sweep(found: xarray.Dataset) -> Figure:
@@ -143,13 +148,6 @@ def _shown(found: xarray.Dataset, name: str) -> tuple[Array, str, str]:
     values, unit = np.asarray(found[name].values), str(found[name].attrs.get("units", ""))
     shown, factor = display(unit, float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0)))
     return values / factor, shown, quantity(name, shown) if shown else name
-
-
-WIDTH = 3.6  # of a panel [inch]
-BINS = 50
-LIMIT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2.5))}
-POINTS = 400  # most points on probability paper
-TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)  # shares at the ticks of probability paper [%]
 
 
 class Words(NamedTuple):
@@ -304,9 +302,6 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
         )  # fmt: skip
     output = quantity(found.metric, unit or "-")
     return Words("Output over the clearance", f"{found.scaled[0]} up to [{length}]", output)
-
-
-TALLEST, DENSE = 12.0, 200  # largest rise of the sum of squares that is shown, and points of its curve
 
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:

@@ -105,8 +105,6 @@ def _kind() -> Any:
         ) from error
 
     class Explorer(anywidget.AnyWidget):
-        """Sliders and what their run shows."""
-
         _esm = (files("nonsmooth.report") / "assets" / "explore.mjs").read_text(encoding="utf-8")
         sliders: Any = traitlets.List().tag(sync=True)
         height = traitlets.Int(HEIGHT).tag(sync=True)

@@ -26,6 +26,16 @@ UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity":
 LOOKS = {"accurate": "good", "not checked": "open", "sensitive": "open"}
 #: a digital object identifier, the only thing that becomes an address
 DOI = re.compile(r"10\.\d{4,9}/[-._;()/:A-Za-z0-9]*[A-Za-z0-9]")
+ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
+LETTERS = {"\\ss": "ß", "\\o": "ø", "\\O": "Ø", "\\l": "ł", "\\ae": "æ", "\\aa": "å", "\\i": "ı"}
+#: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
+SIZE, ROWS = 4_500_000, 20_000
+LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560  # rows of a page within a notebook, and its height [pixel]
+#: scripts, in the order in which they need each other
+SCRIPTS = (
+    "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",
+    "charts.js", "orbits.js", "modes.js", "impacts.js", "record.js", "page.js",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -155,26 +165,12 @@ def citations(run: Trajectory) -> str:
     return f"<ul>{items}</ul><details><summary>BibTeX</summary><pre>{html.escape(text)}</pre></details>"
 
 
-ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
-LETTERS = {"\\ss": "ß", "\\o": "ø", "\\O": "Ø", "\\l": "ł", "\\ae": "æ", "\\aa": "å", "\\i": "ı"}
-
-
 def _readable(text: str) -> str:
     """BibTeX's accents and braces as plain characters."""
     text = re.sub(r"\\([\"'`^~])\{?(\\?\w)\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], text)
     text = re.sub(r"\\([cv])\{(\w)\}", lambda m: m[2] + ACCENTS[m[1]], text)
     text = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], text)
     return unicodedata.normalize("NFC", re.sub(r"[{}$]", "", text).replace("--", "–").replace("``", '"'))
-
-
-#: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
-SIZE, ROWS = 4_500_000, 20_000
-LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560  # rows of a page within a notebook, and its height [pixel]
-#: scripts, in the order in which they need each other
-SCRIPTS = (
-    "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",
-    "charts.js", "orbits.js", "modes.js", "impacts.js", "record.js", "page.js",
-)  # fmt: skip
 
 
 def page(

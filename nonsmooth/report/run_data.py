@@ -34,6 +34,14 @@ KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x",
 KNOWN.add(frozenset(("x", "y", "z", "qw", "qx", "qy", "qz")))
 #: what a piece is if it does not say so
 USUAL = {field.name: field.default for field in dataclasses.fields(Piece) if field.name not in ("frame", "points")}
+CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")  # tables of a run that have charts
+#: what a manifest that was changed by hand may raise where its elements are made again
+FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
+NO_FORCE = 1e-6  # share of the largest contact force below which no arrow is drawn
+#: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
+ROUND_OFF = 1e-12
+ORBIT_POINTS = 30_000  # points of the paths of all journals, as far as their contacts leave a choice
+RowIndices = NDArray[np.intp]
 
 
 def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...]) -> dict[str, Any]:
@@ -106,15 +114,6 @@ def _padded(point: Sequence[float] | Array) -> list[float]:
     return [*map(float, point), 0.0][:3]
 
 
-CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")  # tables of a run that have charts
-#: what a manifest that was changed by hand may raise where its elements are made again
-FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
-NO_FORCE = 1e-6  # share of the largest contact force below which no arrow is drawn
-#: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
-ROUND_OFF = 1e-12
-ORBIT_POINTS = 30_000  # points of the paths of all journals, as far as their contacts leave a choice
-
-
 def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
     """Plain values, to be JSON, and packed numbers of a run with about so many rows, and those of impacts and jumps."""
     names, (corner, *rest) = run.gap.names, CORNERS
@@ -157,7 +156,6 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
 
 
 def name_of(run: Trajectory) -> str:
-    """Name of the mechanism."""
     model = run.manifest.get("model", {})
     return str(model.get("name") or model.get("problem") or "run")
 
@@ -217,9 +215,6 @@ def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
 
 def _in_space(vectors: Array) -> Array:
     return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)
-
-
-RowIndices = NDArray[np.intp]
 
 
 def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
@@ -286,7 +281,6 @@ class Packer:
         self.index[name] = entry
 
     def text(self) -> str:
-        """All tables."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
 

@@ -60,7 +60,6 @@ def built(build: Callable[[Any], Any], contact: Any) -> System:
 
 
 def mapping(name: str, value: Any) -> dict[str, Any]:
-    """Values by name."""
     if not (value is None or isinstance(value, Mapping)):
         raise InputError(f"{name} must be values by name, as a dict, got {shown(value)}.")
     return dict(value or {})

@@ -89,7 +89,7 @@ def bifurcation(
     section: Callable[[float], Array], values: Sequence[float] | Array, *, parameter: str, unit: str, quantity: str,
     quantity_unit: str, workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
 ) -> Bifurcation:  # fmt: skip
-    """Collect the points of `section` for each value of a parameter.
+    """Collect the points of `section` for each value of a parameter; of one whose run fails the message.
 
     InputError for values that are not finite, a section that cannot be pickled, or points that are not a list of
     numbers.
@@ -104,11 +104,6 @@ def bifurcation(
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
-
-    Returns
-    -------
-    Bifurcation
-        A value whose run fails has no points, and its message in `failures`.
 
     >>> def orbit(r):
     ...     x = [0.3]

@@ -40,6 +40,23 @@ from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against
 
 FIXED = 1e-9  # range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
+GRID = 2000  # points of the time grid on which motions are compared, in addition to their rows
+#: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
+ACCURACY = 1e-2
+#: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first
+RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
+DT_MIN = 1e-6  # simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
+#: what to do where the steps of a case are too long, as the commands say it too
+SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
+TENTH, HALF = 0.1, 0.5  # factors of tolerances and of steps from one refinement to the next
+#: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
+COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
+#: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
+REPEATED, COMPILING = 1.0, 10.0
+SHORTER = 10  # constant steps per longest event-locating step: their order is one, and impacts are not located
+#: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
+#: number of steps beyond which they are not shortened
+QUARTER, MOST = 0.25, 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,25 +153,6 @@ def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
     return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))
 
 
-GRID = 2000  # points of the time grid on which motions are compared, in addition to their rows
-#: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
-ACCURACY = 1e-2
-#: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first
-RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
-DT_MIN = 1e-6  # simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
-#: what to do where the steps of a case are too long, as the commands say it too
-SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
-TENTH, HALF = 0.1, 0.5  # factors of tolerances and of steps from one refinement to the next
-#: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
-COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
-#: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
-REPEATED, COMPILING = 1.0, 10.0
-SHORTER = 10  # constant steps per longest event-locating step: their order is one, and impacts are not located
-#: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
-#: number of steps beyond which they are not shortened
-QUARTER, MOST = 0.25, 100_000
-
-
 @dataclass(frozen=True)
 class Case(metaclass=Called):
     """Contact law, stepper and step of a run.
@@ -216,7 +214,6 @@ class Trial:
         return np.linspace(self.system.start.t, self.t_end, points + 1)
 
     def run(self, dt: float | StepControl | None = None) -> Trajectory:
-        """With the steps of the case, or with others."""
         dt = self.case.dt if dt is None else dt
         return simulate(self.system, self.case.stepper, t_end=self.t_end, dt=dt, parameters=self.case.parameters)
 
@@ -263,7 +260,6 @@ class Accurate:
         return scaled_distance(Motion.of_run(run), self.motion, run.t, self.scale)
 
     def verdict(self, run: Trajectory) -> Verdict:
-        """The verdict on a run of the case."""
         system = self.trial.system
         values = system.parameter_vector(self.trial.case.parameters)
         found = verdict_against(run, self.run, system, values, accuracy=ACCURACY, parted=self.parted)
@@ -290,7 +286,6 @@ class Cost:
 
 
 def evaluations(run: Trajectory) -> int:
-    """Evaluations of the equations of motion, and programs solved."""
     return int(run.counts.get("evaluations", 0)) + int(run.counts.get("solves", 0))
 
 

@@ -126,7 +126,6 @@ def drawn(distributions: Mapping[str, Any], shares: Array) -> Array:
 
 
 def words(distributions: Mapping[str, Any]) -> str:
-    """Distributions in words."""
     return ", ".join(f"{name} {described(one)}" for name, one in distributions.items())
 
 
@@ -147,7 +146,6 @@ def quantiles(name: str, distribution: Any, share: Any) -> Array:
 
 
 def described(distribution: Any) -> str:
-    """A distribution in words."""
     if isinstance(distribution, Scatter):
         return distribution.text
     if isinstance(distribution, tuple):
@@ -168,7 +166,6 @@ def _rise(low: Any, high: Any) -> bool:
 
 
 def _columns(values: Any) -> dict[str, Array]:
-    """The values of each parameter."""
     found = mapping("values", values)
     if not found:
         raise InputError('A design needs one name with its values at least, as grid({"pin.clearance": [1e-5, 2e-5]}).')

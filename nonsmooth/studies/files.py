@@ -124,7 +124,6 @@ class SweepFolder:
         return done
 
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
-        """Write a block of runs."""
         if self.output is not None:
             write_dataset(table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc", "The study")
 

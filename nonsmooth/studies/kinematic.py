@@ -36,6 +36,16 @@ from nonsmooth.model.system import System
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
 
+#: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
+LOAD, ANY = "load", "any"
+#: largest change of a held coordinate [rad or m] in one step to a pose, and steps between two times
+STRIDE, MOMENTS = 0.05, 32
+#: residual [m or rad] at which joints are closed: round-off of lengths of the order of 1 m; Newton steps to get there
+CLOSED, ITERATIONS = 1e-13, 20
+ADMITTED = 1e-10  # residual up to which round-off of large mechanisms is admitted
+TOGETHER = 20_000  # products that are solved together
+VANISHING = 1e-9  # static load in a joint, as a share of the largest, below which it has no direction
+
 
 def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | None:
     """The parameter of the mechanism with ideal joints that stands for one of the mechanism; None if there is none."""
@@ -74,17 +84,6 @@ class Starts:
         values = self.ideal.parameter_vector({name: x for name, x in mapped.items() if name is not None})
         found = closed_start(self.ideal, self.system.start, values)
         return dataclasses.replace(self.system.start, q=found.q, v=found.v)
-
-
-#: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
-LOAD, ANY = "load", "any"
-#: largest change of a held coordinate [rad or m] in one step to a pose, and steps between two times
-STRIDE, MOMENTS = 0.05, 32
-#: residual [m or rad] at which joints are closed: round-off of lengths of the order of 1 m; Newton steps to get there
-CLOSED, ITERATIONS = 1e-13, 20
-ADMITTED = 1e-10  # residual up to which round-off of large mechanisms is admitted
-TOGETHER = 20_000  # products that are solved together
-VANISHING = 1e-9  # static load in a joint, as a share of the largest, below which it has no direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,15 +180,12 @@ class Kinematics:
     def deviations(self, names: Sequence[str], values: Array) -> Array:
         """Signed deviations of products (n, poses) from the nominal coordinate, by closing their joints.
 
+        NaN where these cannot be closed, or a clearance is negative.
+
         Parameters
         ----------
         names : the inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model
         values : one row per product (n, len(names))
-
-        Returns
-        -------
-        Array
-            NaN where the joints cannot be closed, or a clearance is negative.
         """
         values, names, found = np.atleast_2d(np.asarray(values, dtype=float)), list(names), []
         clearances = [i for i, name in enumerate(names) if self._is_clearance(name)]

@@ -22,6 +22,7 @@ from nonsmooth.trajectory.peaks import largest_forces
 
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
+OVER = "force-over-"  # with a duration behind it
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,6 @@ class Named:
 
 def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
     return run.q[name] if name in run.q else run.v[name]
-
-
-OVER = "force-over-"  # with a duration behind it
 
 
 def _peak_force(run: Trajectory, *names: str) -> float:

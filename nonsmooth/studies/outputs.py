@@ -178,6 +178,7 @@ def sensitivity(
 ) -> xarray.Dataset:  # fmt: skip
     """Fraction of an output's variance due to each input, alone and including interactions.
 
+    ``first`` and ``total`` [-] over ``input``, and half the widths of their 95 % confidence intervals.
     InputError without SALib (extra ``sensitivity``), for a single input, or if a run fails.
 
     Parameters
@@ -187,11 +188,6 @@ def sensitivity(
     distributions : of at least two independent inputs, as for `sample`
     base : a power of two; ``base (k + 2)`` runs for k inputs
     seed : the same seed gives the same runs
-
-    Returns
-    -------
-    xarray.Dataset
-        ``first`` and ``total`` [-] over ``input``, and half the widths of their 95 % confidence intervals.
     """
     level = DynamicLevel(
         mechanism, stepper, metric, limit=math.inf, t_end=t_end, dt=dt, verdict=False, accuracy=math.inf,

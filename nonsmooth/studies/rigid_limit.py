@@ -32,6 +32,21 @@ REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 LONGEST = 200.0  # duration of a contact, in units of depth scale / speed, above which there is no separation
 SAMPLES = 400
 RELATIVE, ABSOLUTE = 1e-11, 1e-13
+#: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
+CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+#: number of a run -> unit and meaning
+COLUMNS = {
+    "distance": ("-", "worst coordinate's mean deviation from rigid contact, over its range"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "impulse_error": ("-", "relative, against the rigid impulse"),
+    "penetration": ("m", "deepest overlap"),
+    "wall": ("s", "time of the run"),
+    "steps": ("-", "steps of the run"),
+    "evaluations": ("-", "evaluations of the equations of motion"),
+    "own_error": ("-", "distance to an accurate solution with the same stiffness"),
+}
+COUNTS = ("steps", "evaluations")  # those of the numbers that are counts
+FITTED = 3  # points, from the stiffest down, through which orders are fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +169,7 @@ def law_card(
     Flores: 1 kg at 1 m/s
       peak depth 0.0006291 m, peak force 1658 N, duration 0.00209 s, restitution 0.7885
       requested  delivered  penetration number
-           0.30     0.2562             0.15632
-           0.80     0.7885             0.39705
+           0.30     0.2562             0.15632 0.80     0.7885             0.39705
     """
     numbers = _checked(law, speed, mass, geometry or {})
     wall = _Wall(law, tuple(numbers))
@@ -239,23 +253,6 @@ class _Wall:
             restitution=max(-float(found.y[1, -1]), 0.0) if parted else 0.0,
             penetration_number=float(found.y_events[1][0][2]) if found.y_events[1].size else float(found.y[2, -1]),
         )  # fmt: skip
-
-
-#: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
-CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
-#: number of a run -> unit and meaning
-COLUMNS = {
-    "distance": ("-", "worst coordinate's mean deviation from rigid contact, over its range"),
-    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
-    "impulse_error": ("-", "relative, against the rigid impulse"),
-    "penetration": ("m", "deepest overlap"),
-    "wall": ("s", "time of the run"),
-    "steps": ("-", "steps of the run"),
-    "evaluations": ("-", "evaluations of the equations of motion"),
-    "own_error": ("-", "distance to an accurate solution with the same stiffness"),
-}
-COUNTS = ("steps", "evaluations")  # those of the numbers that are counts
-FITTED = 3  # points, from the stiffest down, through which orders are fitted
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,7 +93,6 @@ class Runs:
         return self._built[1:]
 
     def changed(self, row: Array) -> dict[str, float]:
-        """Parameters of a row, by name."""
         varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." in name}
         return {**self.parameters, **varied}
 

@@ -19,9 +19,10 @@ from typer.main import get_command
 from nonsmooth import read_model
 from nonsmooth.cli import main, stoppable
 from nonsmooth.cli.app import app
-from nonsmooth.cli.files import python_problem
+from nonsmooth.cli.files import is_file, python_problem
 from nonsmooth.cli.options import completed, duration
 from nonsmooth.cli.report import _tidied
+from nonsmooth.cli.values import distribution_of, example_values, settings_from, unit_behind
 from nonsmooth.progress import Advance, stage
 from nonsmooth.trajectory import Columns
 
@@ -454,3 +455,18 @@ def test_ctrl_c_that_the_interpreter_drops_comes_again() -> None:
         one = Destroyed()
         del one
         time.sleep(10.0)
+
+
+def test_words_of_options_are_read():
+    found = settings_from(["friction=0", "guide.clearance=2e-5", "solver.eps=1e-10"])
+    assert (found.arguments, found.parameters, found.solver) == (
+        {"friction": 0},
+        {"guide.clearance": 2e-5},
+        {"eps": 1e-10},
+    )
+    assert [unit_behind(text) for text in ("30um", "30", "slow")] == ["um", None, None]
+    assert example_values(["mass=0kg:0.3kg:5", "speed=normal:2:0.1", "length=0.1,0.2"]) == {
+        "mass": "0.3kg", "speed": "2", "length": "0.1",
+    }  # fmt: skip
+    assert distribution_of("--sample c", "1e-6:1e-4:log") == (1e-6, 1e-4, "log")
+    assert [is_file(word) for word in ("my_mechanism.toml", "slider-rod")] == [True, False]

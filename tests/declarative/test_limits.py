@@ -11,6 +11,7 @@ import pytest
 from nonsmooth import DeclarationError, InputError, read_model
 from nonsmooth.cli import main
 from nonsmooth.declarative import read
+from nonsmooth.declarative.schema import listed
 
 TEXTS = {
     "key of 50 000 parts": ".".join(["a"] * 50_000) + " = 1\n",
@@ -93,3 +94,7 @@ def test_a_table_of_ten_thousand_points_is_read(tmp_path):
     )
     push = next(one for one in read(path).model.elements if one.name == "push")
     assert push.force(9.999)[1] == pytest.approx(9.999, rel=1e-12)  # the last of the points; interpolation rounds
+
+
+def test_of_many_names_the_first_are_listed():
+    assert (listed(["a", "b"]), listed([str(k) for k in range(99)])[-9:]) == ("a, b", ", 19, ...")

@@ -29,7 +29,8 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.motion import crowds
-from nonsmooth.plots.style import round_length
+from nonsmooth.plots.panel import Line, meaning
+from nonsmooth.plots.style import display, quantity, round_length, scale, shown_unit
 from nonsmooth_problems import slider_rod, socket_pendulum
 
 SMOOTH = Rigid(restitution=0.5, friction=0.0)
@@ -282,3 +283,12 @@ def test_data_beside_the_run(run, tmp_path):
         data.differences(run)
     with pytest.raises(InputError, match="cannot be read"):
         plots.read_measured(tmp_path / "none.csv", run)
+
+
+def test_units_and_quantities_in_words():
+    lines = {"kN": [Line("lam_N", "pin", "pin")], "deg": [Line("q", "crank.angle", "crank")]}
+    assert [meaning(own, unit) for unit, own in lines.items()] == ["contact force", "angle"]
+    assert [shown_unit(unit) for unit in ("um", "deg")] == ["\N{MICRO SIGN}m", "°"]
+    assert display("m", 1e-5) == ("um", 1e-6)
+    assert display("kg", 1e-5) == ("kg", 1.0)
+    assert (scale("um"), quantity("slider.x", "mm")) == (("m", 1e-6), "slider.x [mm]")

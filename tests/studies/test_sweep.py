@@ -19,7 +19,7 @@ from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, R
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
 from nonsmooth.studies import grid, points, sample, sweep
-from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.designs import described, quantiles
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
@@ -431,3 +431,10 @@ def test_figures():
     lost = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, -2.0]}), **settings)
     with pytest.raises(InputError, match="Every run failed"):
         plots.sweep(lost)
+
+
+def test_distributions_in_words():
+    from scipy import stats
+
+    assert described(stats.norm(1e-5, 1e-6)) == "norm(1e-05, 1e-06)"
+    assert described((1e-6, 1e-4, "log")) == "loguniform(1e-06, 1e-04)"

@@ -1,9 +1,8 @@
 """What to cite for a run: BibTeX of the scheme, the solvers used, the laws, the problem and the libraries.
 
-The entries are in the file assets/references.bib, one field per line; a DOI is given only where it is
-certain. Everything else is read from a trajectory's manifest and counts, so that a file that was saved long ago is
-enough. A class that is named in `CITED` with no entry has nothing to cite beyond this package; of one that is not named
-there, the section References of its docstring is quoted.
+The entries are in assets/references.bib, one field per line; a DOI is given only where it is certain. Everything else
+is read from a trajectory's manifest and counts. A class named in `CITED` with no entry has nothing to cite beyond this
+package; of one that is not named there, the section References of its docstring is quoted.
 """
 
 import inspect
