@@ -80,8 +80,9 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
     trajectory : the run
     panels : `Panel` objects or plain tuples ``(title, unit, series)``
     exact
-        The exact solution of the same problem, drawn as a thin dashed line over the run: an object with ``sample(t,
-        side)``, which gives quantities under the trajectory's names, and ``events``, the times of its jumps.
+        The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
+        ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
+        jumps.
     """
     return draw_panels(trajectory, tuple(panels), exact)
 

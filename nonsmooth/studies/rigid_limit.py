@@ -169,7 +169,8 @@ def law_card(
     Flores: 1 kg at 1 m/s
       peak depth 0.0006291 m, peak force 1658 N, duration 0.00209 s, restitution 0.7885
       requested  delivered  penetration number
-           0.30     0.2562             0.15632 0.80     0.7885             0.39705
+           0.30     0.2562             0.15632
+           0.80     0.7885             0.39705
     """
     numbers = _checked(law, speed, mass, geometry or {})
     wall = _Wall(law, tuple(numbers))
