@@ -12,6 +12,7 @@ import sys
 import time
 import tomllib
 import warnings
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -357,6 +358,8 @@ def test_a_file_may_postpone_its_annotations(folder: Path, capsys: pytest.Captur
         (folder / name).write_text(held + BALL.replace("mass=1.0", "mass=Sizes().mass"), encoding="utf-8")
         assert main(["run", name, "--t-end", "0.001"]) == 0, capsys.readouterr().err
     assert sys.modules["json"] is json
+    found = PathFinder.find_spec("json", sys.path)  # as other processes find it
+    assert found is not None and found.origin == json.__file__
 
 
 # Runs that end early

@@ -244,7 +244,7 @@ def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> 
 
 
 def module_of(path: Path) -> ModuleType:
-    """Run a user's Python file, which may import what stands beside it, as Python's own command does.
+    """Run a user's Python file, which may import what stands beside it, but no module of Python's own library.
 
     It is read anew, past Python's cache of bytecode, which does not see a change within the same second. Dataclasses
     look for their annotations in `sys.modules`: it is there, under a name of its own if another module has its name.
@@ -256,8 +256,9 @@ def module_of(path: Path) -> ModuleType:
     if specification is None or specification.loader is None:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
     module, folder = importlib.util.module_from_spec(specification), str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    if folder not in sys.path:  # before installed packages; a file json.py is not that of the library, in processes too
+        installed = (i for i, one in enumerate(sys.path) if one.endswith("-packages"))
+        sys.path.insert(next(installed, len(sys.path)), folder)
     sys.modules[name] = module
     try:
         run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module)))

@@ -281,13 +281,14 @@ class Recorder:
         ledger = EnergyLedger(kinetic_start=kinetic_start, potential_start=first["potential"], **last)
         gap, joint, complementarity, motion = rows.worst.tolist()
         certificate = Certificate(gap, joint, complementarity, motion, ledger)
+        impulse = float(np.max(bounds(a["P_N"])[1], initial=0.0))
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
-            t=a["t"], v=a["v"],
+            t=a["t"], v=a["v"], impulse=impulse,
         )  # fmt: skip
         impacts = np.concatenate(rows.impacts)
-        impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
+        impacts = impacts[impacts[:, 2] > ROUND_OFF * impulse]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]

@@ -45,6 +45,9 @@ OVERLAP = 1.0
 #: the same, from which its step is too long. Of 108 runs of `MoreauJean` with steps from far too long to short, those
 #: within 1 % of the motion overlap by less than 0.9 %, those within 10 % by less than 4.6 %, docs/trust.md
 DEEP = 0.05
+#: largest contact impulse beside the momentum of the mechanism, and of its weight, from which impulses cancel, as of
+#: bodies that jam, and their round-off moves these
+CANCEL = 1e8
 #: opening of a joint, as a share of the reference length, from which steps are too long, or the position of a driver
 #: jumps. Only `MoreauJean(joints="midpoint")` leaves joints open by more than round-off: of 107 runs of 18 ready
 #: problems with 50 to 15000 steps those within 1 % of the motion by 0.81 % at most, those within 10 % by 0.05 %
@@ -115,11 +118,11 @@ UNKNOWN = Verdict("not checked", "no verdict was recorded")
 
 def first_verdict(
     system: System, parameters: Array, certificate: Certificate, *, t: Array, q: Array, v: Array, gap: Array,
-    energy: Mapping[str, Array], counts: Mapping[str, Any], status: str,
+    energy: Mapping[str, Array], counts: Mapping[str, Any], status: str, impulse: float = 0.0,
 ) -> tuple[str, Verdict]:  # fmt: skip
-    """Status and verdict from the rows of a single run, and the status of the time loop. A run that reached its end is
-    untrusted unless its numbers are finite, the equations of its steps are solved, and no rigid contact overlaps by
-    more than its clearance."""
+    """Status and verdict from the rows of a single run, its largest contact impulse, and the status of the time loop. A
+    run that reached its end is untrusted unless its numbers are finite, the equations of its steps are solved, and no
+    rigid contact overlaps by more than its clearance."""
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
         broken = ["numbers that are not finite"]
@@ -146,7 +149,11 @@ def first_verdict(
         fastest = float(np.max(np.maximum(*map(np.abs, bounds(v))) * system.gyration(parameters), initial=0.0))
         return fastest * float(t[-1] - t[0]) <= JUMPED * moved
 
-    signs = (*broken, *deep, *open_, *_signs_of_sums(c, energy, counts, rests))
+    mass = sum(value for name, value in zip(system.parameters, parameters, strict=True) if name.endswith(".mass"))
+    momentum = float(mass * (np.max(np.maximum(*map(np.abs, bounds(v))), initial=0.0) + 10.0 * (t[-1] - t[0])))
+    jammed = [f"contact impulses of {impulse:.1g} N s cancel"] if impulse > CANCEL * momentum > 0.0 else []
+
+    signs = (*broken, *deep, *open_, *jammed, *_signs_of_sums(c, energy, counts, rests))
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
     if broken:

@@ -48,6 +48,7 @@ def test_an_argument_by_turns_of_the_drive(folder, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.exact("compares bits of systems that other processes build")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_parameter_that_is_out_of_range_for_some(workers, capsys):
     words = [*CRANK[:-1], workers, "--over", "pin.clearance=-1e-4,2e-4,4e-4", "--set", "crank_speed=5", *PERIODS]

@@ -207,5 +207,7 @@ def test_a_run_of_moreau_and_jean_that_begins_with_an_impact(impact, joints):
     assert run.impacts["P_N"] == pytest.approx(lands.impacts["P_N"], rel=tolerance)
     assert run.reaction_impact.array[k] == pytest.approx(lands.reaction_impact.array[0], rel=tolerance, abs=tolerance)
     assert np.all(np.isfinite(run.reaction.array))
-    ends = simulate_batch(system, MoreauJean(joints=joints), {"rod.mass": [2.0, 2.0]}, t_end=0.01, dt=1e-4)
+    ends = simulate_batch(
+        system, MoreauJean(joints=joints), {"rod.mass": 2 * [system.parameters["rod.mass"]]}, t_end=0.01, dt=1e-4
+    )
     assert ends["q"].values[0].tobytes() == run.q.array[-1].tobytes()

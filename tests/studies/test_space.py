@@ -145,6 +145,7 @@ def test_a_sweep_of_every_metric() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.exact("compares bits of systems that other processes build")
 def test_a_sweep_over_processes_gives_the_same() -> None:
     arguments: dict[str, Any] = {"t_end": 4e-3, "dt": 2e-4, "metrics": ["impulse", "final:rod.qx"]}
     design = grid({"clearance": [5e-5, 1e-4, 2e-4]})

@@ -81,6 +81,7 @@ def test_a_reference_of_its_own_shows_the_order():
 
 
 @pytest.mark.slow
+@pytest.mark.exact("compares bits of systems that other processes build")
 def test_processes_give_the_same():
     cases = [Case("landing", PLASTIC, GaussQP(), Landing(1e-6, 1e-3))]
     make = lambda contact: slider_rod(case=2, contact=contact)  # noqa: E731  # goes to the processes by value

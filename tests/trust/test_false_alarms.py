@@ -35,6 +35,7 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.run.loop import Budget
+from nonsmooth.trajectory.verdict import first_verdict
 from nonsmooth.trust.agreement import Difference
 from nonsmooth.trust.automatic import Climb
 from nonsmooth_problems import slider_crank_translational, universal_shaft
@@ -149,6 +150,23 @@ def test_an_energy_that_is_missing_remains_a_sign():
     system = Model([Ground(), body, floor, Gravity(acceleration=(0.0, -9.81))]).build()
     run = simulate(system, GaussQP(), t_end=0.05, dt=1e-3)
     assert any("energy balance" in sign for sign in run.verdict.signs)
+
+
+@pytest.mark.parametrize(("impulse", "told"), [(1e5, False), (1e10, True)])
+def test_contact_impulses_that_cancel_are_a_sign(impulse, told):
+    """As of bodies that jam, beside 1 kg that falls for 0.05 s; round-off of 1e10 N s is 1e-6 m/s."""
+    ball = PlanarBody("b", mass=1.0, inertia=1.0, position=(0.0, 1.0))
+    run = simulate(
+        Model([Ground(), ball, Gravity(acceleration=(0.0, -9.81))]).build(), MoreauJean(), t_end=0.05, dt=1e-3
+    )
+    rows = dict(t=run.t, q=run.q.array, v=run.v.array, gap=np.zeros((1, 0)), counts=run.counts, status="finished")
+    energy = {name: run.energy[name] for name in ("kinetic", "potential", "work_loads", "work_drivers", "loss_impacts",
+              "loss_contact", "loss_friction", "loss_damping", "remainder")}  # fmt: skip
+    system = run.origin.system
+    verdict = first_verdict(system, system.parameter_vector(), run.certificate, energy=energy, impulse=impulse, **rows)[
+        1
+    ]
+    assert ("contact impulses of 1e+10 N s cancel" in verdict.text) == told
 
 
 def driven(*, mass, motion, velocity=0.0):
