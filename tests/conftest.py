@@ -22,6 +22,9 @@ tests_run = count(1)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run slow tests too")
+    parser.addoption(
+        "--slow", default="0/1", metavar="K/N", help="run slow tests of the K-th of N parts of the files too"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,11 +61,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out slow tests, except named ones; files with many of them come first."""
     slow = [item for item in items if item.get_closest_marker("slow")]
     if not (config.getoption("all") or "slow" in config.option.markexpr):
-        out = {item for item in slow if not _named(item, config)}
+        part, parts = map(int, config.getoption("slow").split("/"))
+        files = {path: k % parts + 1 for k, path in enumerate(sorted({item.path for item in items}))}
+        out = {item for item in slow if files[item.path] != part and not _named(item, config)}
         config.hook.pytest_deselected(items=[item for item in items if item in out])
         items[:] = [item for item in items if item not in out]
     if hasattr(config, "workerinput"):
-        of_file = Counter(item.path for item in slow)
+        of_file = Counter(item.path for item in items if item.get_closest_marker("slow"))
         items.sort(key=lambda item: -of_file[item.path])
 
 

@@ -37,6 +37,8 @@ from nonsmooth.model.registry import find_problems
 PROBLEMS = find_problems()
 LARGE = ("polishing-robot", "six-rss")
 CONTROL = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
+#: flexible bodies by a text that is not in the package for them
+COMPILED = [(name, "generalized-alpha") for name in ("beam-on-stop", "flexible-slider-crank")]
 #: a run of each scheme
 SCHEMES = {
     "moreau-jean": (MoreauJean(), 1e-4),
@@ -79,7 +81,7 @@ def built(name):
     ("name", "scheme"),
     some(
         (
-            pytest.param(*one, marks=[pytest.mark.slow] * (one[0] in LARGE or one[1] == "balanced"))
+            pytest.param(*one, marks=[pytest.mark.slow] * (one[0] in LARGE or one[1] == "balanced" or one in COMPILED))
             for one in product(PROBLEMS, SCHEMES)
         ),
         7,

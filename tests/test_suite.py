@@ -51,6 +51,10 @@ EVERY = {"table": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
         (["-m", "slow"], {"table": [1, 2, 4, 5, 7, 8], "slow": [0, 1, 2]}),
         (["test_a.py::test_slow", "test_b.py::test_slow[1]"], {"slow": [0, 1, 2, 1]}),
         (["test_a.py::test_table[4]", "test_b.py::test_table[6]"], {"table": [4, 6]}),
+        (
+            ["--slow=2/2", "test_a.py", "test_b.py"],
+            {"table": [0, 3, 6, 9, *range(10)], "slow": [0, 1, 2], "other": [0, 1, 2, 0, 1, 2]},
+        ),
     ],
 )
 def test_slow_tests_are_run_on_request(options: list[str], cases: dict[str, list[int]], tmp_path: Path):
@@ -63,7 +67,7 @@ def test_slow_tests_are_run_on_request(options: list[str], cases: dict[str, list
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     of_process = r"^\[(gw\d)\].* PASSED (\w+)\.py::test_(\w+)\[(\d)\]"
     passed = re.findall(of_process if processes else r"^()(\w+)\.py::test_(\w+)\[(\d)\] PASSED", shown, re.M)
-    once = 1 if any("::" in option for option in options) else 2  # both files have all cases
+    once = 1 if any(".py" in option for option in options) else 2  # both files have all cases
     found = {test: sorted(int(case) for *_, kind, case in passed if kind == test) for *_, test, _ in passed}
     assert found == {test: sorted(numbers * once) for test, numbers in cases.items()}
     for name in ("test_a", "test_b"):

@@ -90,6 +90,7 @@ def test_a_beam_is_that_of_python() -> None:
     assert np.abs(amplitudes(stated)[-1, 3:]).max() > 1e-7  # it bends
 
 
+@pytest.mark.slow
 def test_a_structure_of_beams_in_space() -> None:
     """Two beams that meet in a corner, one of any section and Timoshenko's, Rayleigh damping, free modes."""
     text = """

@@ -86,7 +86,7 @@ def test_point_masses_are_accelerated_as_by_lagranges_equations(dimension: int) 
     assert np.array(found_here(q, v)).ravel() == pytest.approx(accelerations, abs=1e-12 * np.max(np.abs(accelerations)))
 
 
-@pytest.mark.parametrize("cls", [PlanarFlexibleBody, SpatialFlexibleBody])
+@pytest.mark.parametrize("cls", [PlanarFlexibleBody, pytest.param(SpatialFlexibleBody, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["craig-bampton", "free"])
 def test_a_free_spinning_beam_keeps_energy_and_moment_of_momentum(cls, method: str) -> None:
     """A turn near its first frequency, deflected by 1 mm: to 1e-9 at rtol 1e-11; the moment in the ground frame."""

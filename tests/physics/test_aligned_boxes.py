@@ -39,7 +39,7 @@ def stack(number, *, friction, restitution=0.0, width=SIDE, height=0.0, x=0.0):
     return Model(elements).build()
 
 
-@pytest.mark.parametrize("number", [1, 2, 6])
+@pytest.mark.parametrize("number", [1, *(pytest.param(many, marks=pytest.mark.slow) for many in (2, 6))])
 @pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.0), (0.5, 0.5), (0.9, 0.0)])
 def test_a_stack_rests(number, friction, restitution):
     run = simulate(stack(number, friction=friction, restitution=restitution), t_end=0.2)

@@ -147,6 +147,7 @@ def test_batches_have_them():
         simulate_batch(system, MoreauJean(), {"floor.tangential": [0.0, 0.8]}, t_end=0.8, dt=1e-3)
 
 
+@COMPILES
 def test_plastic_impacts_distributed_over_steps_are_the_same_by_poissons_law_as_by_newtons():
     """Their compression is the step; other restitution is refused."""
     runs = []

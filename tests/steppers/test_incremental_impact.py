@@ -55,7 +55,7 @@ def body_of(G, gamma, mu, e, impact="stronge"):
 
 
 def impulse(G, gamma, mu, e, impact="stronge"):
-    _, row = struck(body_of(G, gamma, mu, e, impact), *EVENTS)
+    _, row = struck(body_of(G, gamma, mu, e, impact), *EVENTS, interpreted=True)
     return np.array([row["P_N"], row["P_T"]])
 
 
@@ -116,9 +116,9 @@ def test_every_impact_loses_energy():
 # ------------------------------------------------------------------------------------------------- through the steppers
 
 
-def struck(model, stepper, dt):
+def struck(model, stepper, dt, **how):
     """The impact that a start with a closed, approaching contact begins with."""
-    trajectory = simulate(Model(model).build(), stepper, t_end=1e-4, dt=dt)
+    trajectory = simulate(Model(model).build(), stepper, t_end=1e-4, dt=dt, **how)
     (row,) = trajectory.impacts[trajectory.impacts["t"] == 0.0]
     assert trajectory.certificate.complementarity <= 1e-12
     return trajectory, row

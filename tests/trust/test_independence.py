@@ -78,6 +78,7 @@ def test_a_table_is_exact_beside_its_steepest_parts():
         assert float(function(at)) == pytest.approx(table(at), rel=1e-15)
 
 
+@pytest.mark.slow
 def test_a_hammer_blow_on_many_gaps():
     """A blow of 1 N s within 10 us on 1 kg: v = 1 m/s, by time stepping, since the slides have 32 gaps."""
     axes = dict(axis_guide=(1, 0, 0), axis_slider=(1, 0, 0), across_guide=(0, 1, 0), across_slider=(0, 1, 0))
