@@ -17,7 +17,6 @@ from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, files, simu
 from nonsmooth.cli import main
 from nonsmooth.exceptions import NotWritten
 from nonsmooth.files import LENGTH, read_dataset, remove_unfinished, write_bytes, write_dataset
-from nonsmooth.studies.files import save_dataset
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
 
@@ -134,7 +133,7 @@ def test_a_limit_on_file_sizes_leaves_the_old_file_whole(trajectory, written):
         with pytest.raises(NotWritten, match="File too large"):
             trajectory.save(written)
         with pytest.raises(NotWritten, match="The study cannot be written"):
-            save_dataset(trajectory.to_dataset(), written)
+            write_dataset(trajectory.to_dataset(), written, "The study")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert written.read_bytes() == old
@@ -308,7 +307,7 @@ def test_a_missing_table_is_refused_by_name(trajectory, tmp_path, left_out):
 def test_a_study_comes_back_as_it_was(tmp_path):
     path = tmp_path / "study.nc"
     dataset = xarray.Dataset({"a": ("x", [1.0, np.nan]), "b": ("x", np.array(["u", ""], dtype=object))}, attrs={"n": 3})
-    save_dataset(dataset, path)
+    write_dataset(dataset, path, "The study")
     xarray.testing.assert_identical(read_dataset(path), dataset)
 
 

@@ -33,6 +33,7 @@ class Ball:
     )
     contact_names = ("floor",)
     reaction_names = ("rail.x",)
+    parameters = {"ball.mass": M}
     parameter_values = np.array([M])
     angular = np.zeros(2, dtype=bool)
     dimension, nq, nv, nc, nt, nr, compliant = 2, 2, 2, 1, 1, 1, False
