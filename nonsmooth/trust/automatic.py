@@ -111,6 +111,11 @@ class Climb:
             return False
         return self.difference.lost - start > LONGER * (self.before.lost - start)
 
+    def stuck(self, accuracy: float) -> bool:
+        """Whether positions agree, and peak forces differ by more than half as much as before."""
+        now, before = self.difference, self.before
+        return before is not None and now is not None and now.position <= accuracy < before.force < 2.0 * now.force
+
     @property
     def settled(self) -> bool:
         """Whether two runs agree, or show from when on the motion cannot be predicted."""
@@ -173,6 +178,8 @@ def climb(
             enough, difference = by_error or ended >= ASKED, found.difference
             if enough and difference is not None and difference.within(accuracy) and not one.verdict.signs:
                 found.agreed = True
+                break
+            if found.stuck(accuracy) and undetermined_forces(one).normal.any():  # each run has forces of its own
                 break
         if failures >= FAILURES or found.late:
             break
