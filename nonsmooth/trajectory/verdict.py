@@ -124,7 +124,9 @@ def first_verdict(
     run that reached its end is untrusted unless its numbers are finite, the equations of its steps are solved, and no
     rigid contact overlaps by more than its clearance."""
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
-    if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
+    residuals = c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual
+    fastest = np.maximum(*map(np.abs, bounds(v)))
+    if not (all(map(math.isfinite, residuals)) and np.all(np.isfinite(fastest))):
         broken = ["numbers that are not finite"]
     elif c.motion_residual > UNSOLVED:
         broken = [f"the equations of a step are violated (residual {c.motion_residual:.1g})"]
@@ -146,11 +148,10 @@ def first_verdict(
         moved, size = displacement(system, parameters, q)
         if moved <= REST * size:
             return True
-        fastest = float(np.max(np.maximum(*map(np.abs, bounds(v))) * system.gyration(parameters), initial=0.0))
-        return fastest * float(t[-1] - t[0]) <= JUMPED * moved
+        return float(np.max(fastest * system.gyration(parameters), initial=0.0)) * float(t[-1] - t[0]) <= JUMPED * moved
 
     mass = sum(value for name, value in zip(system.parameters, parameters, strict=True) if name.endswith(".mass"))
-    momentum = float(mass * (np.max(np.maximum(*map(np.abs, bounds(v))), initial=0.0) + 10.0 * (t[-1] - t[0])))
+    momentum = float(mass * (np.max(fastest, initial=0.0) + 10.0 * (t[-1] - t[0])))
     jammed = [f"contact impulses of {impulse:.1g} N s cancel"] if impulse > CANCEL * momentum > 0.0 else []
 
     signs = (*broken, *deep, *open_, *jammed, *_signs_of_sums(c, energy, counts, rests))

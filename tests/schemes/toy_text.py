@@ -3,10 +3,10 @@
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.compile.records.values import weighed
 from nonsmooth.step.grid import run_of
-from nonsmooth.step.mechanism import evaluate_loads, place_by_u
+from nonsmooth.step.mechanism import evaluate_loads, momentum_residual, place_by_u
 from nonsmooth.step.motion import inverse_mass, moved
 from nonsmooth.step.rows import write_row
-from nonsmooth.step.tolerances import DONE
+from nonsmooth.step.tolerances import DONE, UNCERTAIN
 
 
 @kernel
@@ -19,7 +19,9 @@ def step(system):
     for body in system.bodies:
         body.v_next = body.v + weighed(system.dt * body.force, inverse_mass(body))
         body.at = moved(body, body.q, body.v_next, system.dt)
-    system.residual = system.complementarity = 0.0
+    system.residual, system.complementarity = momentum_residual(system), 0.0
+    if not system.residual <= system.certified:
+        return UNCERTAIN
     write_row(system, system.t_next, 0.0, 0.0, False)
     for body in system.bodies:
         body.q, body.v = body.at, body.v_next
