@@ -19,8 +19,8 @@ FREE = 1e300
 #: smallest relative tolerance accepted by SciPy
 FINEST = 2.3e-14
 #: pieces per call of CVODES, intervals of each between points, and deviation of a piece from the cubic through its
-#: ends, as a share of its way, from which it is halved; doubled where all deviate by less than a tenth
-PIECES, INTERVALS, ROUGH = 8, 4, 1e-3
+#: ends, as a share of its way, from which it is shortened; doubled where all deviate by less than a tenth
+PIECES, INTERVALS, ROUGH = 8, 4, 3e-3
 #: share of a piece within which two times are the same
 SAME = 1e-12
 
@@ -345,12 +345,15 @@ class _CvodesSession:
             scaled = points[:, :, : self.problem.core] / self.problem.atol
             # a cubic deviates in the middle by two thirds of the fourth difference
             off = np.abs(np.diff(scaled, 4, axis=1)[:, 0]).max(axis=1) / 1.5
-            rough = np.max(off / np.maximum(np.abs(scaled[:, -1] - scaled[:, 0]).max(axis=1), 1.0))
-            if rough <= ROUGH or not self._t + self._length / 2 > self._t:
-                if rough < 0.1 * ROUGH:
-                    self._length = min(2.0 * self._length, self._longest)
-                return list(zip(times[places], points, strict=True))
-            self._length /= 2.0
+            rough = off / np.maximum(np.abs(scaled[:, -1] - scaled[:, 0]).max(axis=1), 1.0)
+            bad = np.flatnonzero(rough > ROUGH)
+            good = PIECES if not bad.size or not self._t + self._length / 2 > self._t else int(bad[0])
+            if good == PIECES and np.max(rough) < 0.1 * ROUGH:
+                self._length = min(2.0 * self._length, self._longest)
+            elif good < PIECES:  # the deviation is of third order
+                self._length *= float(np.clip(0.9 * np.cbrt(ROUGH / rough[good]), 0.05, 0.5))
+            if good:
+                return list(zip(times[places], points, strict=True))[:good]
 
     def snapshot(self) -> dict[str, Any]:
         return {
