@@ -46,6 +46,13 @@ def escape_magnitudes(app: Any, what: str, name: str, obj: Any, options: Any, li
         lines[i] = "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
+def head_examples(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """An example below a section, such as Parameters, is one of its own: it would be taken for a parameter."""
+    for i in [k for k, line in enumerate(lines) if line.startswith(">>>") and k > 1 and not lines[k - 1].strip()][::-1]:
+        if any(re.fullmatch("-{4,}", line) for line in lines[:i]) and "Examples" not in lines[:i]:
+            lines[i:i] = ["Examples", "--------"]
+
+
 def end_examples(app: Any, name: str, source: list[str]) -> None:
     """A doctest ends with an empty line, which a page need not show."""
     source[0] = re.sub(r"\n\n```(?=\n)", "\n```", source[0])
@@ -143,6 +150,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("source-read", end_examples)
     app.connect("autodoc-process-docstring", escape_magnitudes)
+    app.connect("autodoc-process-docstring", head_examples, priority=400)  # before napoleon divides it
     app.connect("autodoc-process-signature", typed_signature)
     app.connect("missing-reference", public_name)
     app.connect("html-page-context", offer_notebook)

@@ -157,7 +157,8 @@ class PublishedRuns(Result):
         `FACTS`.
     printed : the source's numbers ``printed[case][measure]``
     units : unit of each measure
-    runs, twins : trajectories by (case, kind of contact), each with its verdict; ideal twins by case
+    runs, twins
+        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
     panels : panels, as in `nonsmooth.model.registry.Published`
     settings : steppers, steps, and sampling rates of the measures
     facts

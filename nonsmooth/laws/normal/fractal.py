@@ -73,7 +73,8 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     yield_strength : sigma_y [Pa], > 0, of the softer material
     fractal_dimension, fractal_scale : D [-], 2 < D < 3; G [m], > 0
         `fractal_surface` estimates both from the roughness.
-    area_share : lambda [-], 0 < lambda <= 1, ratio of the real to the nominal area of contact
+    area_share : lambda [-], 0 < lambda <= 1
+        Ratio of the real to the nominal area of contact.
     asperity_friction : mu [-], 0 <= mu <= 0.9, reduces the load at which asperities yield
 
     References
