@@ -48,9 +48,9 @@ def escape_magnitudes(app: Any, what: str, name: str, obj: Any, options: Any, li
 
 def head_examples(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """An example below a section, such as Parameters, is one of its own: it would be taken for a parameter."""
-    for i in [k for k, line in enumerate(lines) if line.startswith(">>>") and k > 1 and not lines[k - 1].strip()][::-1]:
-        if any(re.fullmatch("-{4,}", line) for line in lines[:i]) and "Examples" not in lines[:i]:
-            lines[i:i] = ["Examples", "--------"]
+    first = next((k for k, line in enumerate(lines) if line.startswith(">>>")), 0)
+    if any(re.fullmatch("-{4,}", line) for line in lines[:first]) and "Examples" not in lines:
+        lines[first:first] = ["Examples", "--------"]
 
 
 def end_examples(app: Any, name: str, source: list[str]) -> None:
