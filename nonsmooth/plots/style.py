@@ -42,7 +42,7 @@ def scale(unit: str) -> tuple[str, float]:
 
 def display(unit: str, peak: float) -> tuple[str, float]:
     """Unit in which `peak` reads between about 0.5 and 500, the SI unit for what is only round-off, and its factor."""
-    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
+    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.499999 * factor]
     shown = fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
     return shown, scale(shown)[1] if shown != unit else 1.0
 

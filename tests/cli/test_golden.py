@@ -139,6 +139,7 @@ def test_commands_and_options_are_those_that_are_kept() -> None:
     assert differences(options(), json.loads(KEPT.read_text(encoding="utf-8"))["options"]) == []
 
 
+@pytest.mark.exact("answers have numbers of iterations")
 @pytest.mark.parametrize(
     "name", some([pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS], 2)
 )

@@ -75,6 +75,7 @@ STEPPERS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.exact("discs and walls touch to the last bit")
 @STEPPERS
 @pytest.mark.parametrize("rows", some([2, 5, pytest.param(9, marks=pytest.mark.slow)], 2))
 def test_a_pile_between_walls_rests(rows, stepper, dt):
@@ -90,6 +91,7 @@ def test_a_pile_between_walls_rests(rows, stepper, dt):
     assert impulses == pytest.approx(rows * (rows + 1) / 2 * G * 1e-3, rel=1e-8)
 
 
+@pytest.mark.exact("discs and walls touch to the last bit")
 @pytest.mark.parametrize("friction", [0.3, 0.5])
 @pytest.mark.parametrize(
     ("stepper", "dt"),
