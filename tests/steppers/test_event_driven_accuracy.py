@@ -189,6 +189,7 @@ def test_a_load_that_changes_is_followed_at_rest():
     assert np.max(np.abs(trajectory.q.array - trajectory.q.array[0])) <= 1e-12
 
 
+@pytest.mark.exact("discs touch to the last bit")
 def test_shared_forces_that_change_too_much_are_named():
     """A pile that is shaken sideways goes through modes of which none lasts: the run ends and names another stepper."""
     system = pile(3, 0.5, load=lambda t: (5.0 * ca.sin(20.0 * t), 0.0))

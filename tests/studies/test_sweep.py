@@ -104,8 +104,9 @@ def test_a_grid_is_a_dataset_over_its_parameters():
     assert found["final:slider.y"].dims == ("guide.clearance", "slider.mass")
     assert found["guide.clearance"].units == "m" and found["slider.mass"].units == "kg"
     assert found["peak-impulse"].units == "N s" and "largest impulse" in found["peak-impulse"].long_name
-    run = simulate(slider_rod().build(), GaussQP(), t_end=2e-3, dt=1e-4, parameters={"guide.clearance": 2e-5})
-    assert found["final:slider.y"].sel({"guide.clearance": 2e-5, "slider.mass": 5.0}) == run.q["slider.y"][-1]
+    given = {"guide.clearance": 2e-5, "slider.mass": 5.0}
+    run = simulate(slider_rod().build(), GaussQP(), t_end=2e-3, dt=1e-4, parameters=given)
+    assert found["final:slider.y"].sel(given) == run.q["slider.y"][-1]
 
 
 def test_failed_runs_are_recorded_with_their_message():
