@@ -10,7 +10,7 @@ bar that spins fast and drifts to a wall; and others. A *combination* is a model
 in drawn units, about a drawn origin and in a drawn direction. Two equal discs exchange their velocities between walls;
 equal boxes rest on each other; the peak force of a ball that falls may have an error of 1.5 times the one that is
 claimed. A case is *right* if its result has an error below 1 % and its verdict is clean (accurate), *cautious* if only
-the former, *said* if the error is larger and the verdict is not clean, and a *clean lie* if it is. Twenty minutes.
+the former, *said* if the error is larger and the verdict is not clean, and a *clean lie* if it is.
 """
 
 from __future__ import annotations

@@ -240,7 +240,7 @@ def _signs_of_sums(
 
 def missed_contacts(run: Any, system: System, parameters: Array) -> dict[str, float]:
     """Contacts that overlap between two rows at which they are open, or, of rigid contact, at a row between two steps
-    without impulses; each with the first time [s] of this. None if rows are not those of all steps (``record``).
+    without impulses; each with the first time [s] of this. Empty if rows are not those of all steps (``record``).
 
     The distance of convex bodies in uniform translation is a convex function of time, so that a gap lies above its
     tangents at two rows. Bodies that turn by an angle deviate from their translation by an eighth of it, as a share of
@@ -347,7 +347,7 @@ def _divide(
 
 
 def signs_between_rows(run: Any, system: System, parameters: Array) -> tuple[str, ...]:
-    """Signs that a load may vary faster than steps show, and that contacts are missed."""
+    """Signs that a load may vary faster than its samples show, where steps are longer, and that contacts are missed."""
     signs = []
     start, end = float(run.t[0]), float(run.t[-1])
     if end > start and system.varies_fast(start, end, parameters):
