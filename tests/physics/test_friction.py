@@ -122,12 +122,12 @@ def test_a_block_slides_up_stops_and_sticks(name):
 
 @pytest.mark.parametrize("name", IPOPT_SLOW)
 def test_a_block_rides_on_the_belt_until_the_spring_wins(name):
-    """It rides at the belt's speed to round-off, then swings with the amplitude V/w."""
+    """It rides at the belt's speed, then swings with the amplitude V/w; a step's impulses are solved to 1e-9."""
     trajectory = run(name, stick_slip_oscillator, 1.0, 1e-2)
     exact = stick_slip_oscillator.exact()
     riding = trajectory.t < exact.events[0] - 1e-2
-    np.testing.assert_allclose(trajectory.v["block.x"][riding], 0.1, rtol=1e-12)
-    assert np.max(np.abs(trajectory.q["block.y"] - 0.05)) <= 1e-13
+    np.testing.assert_allclose(trajectory.v["block.x"][riding], 0.1, rtol=1e-9)
+    np.testing.assert_allclose(trajectory.q["block.y"], 0.05, rtol=1e-9)
     assert worst_error(trajectory, exact) <= (1e-8 if name == "event-driven" else 5e-4)
     assert trajectory.certificate.joint_violation <= 1e-12
 

@@ -94,7 +94,7 @@ def planar_block(friction: FrictionLaw, load: tuple[float, float], speed: float)
 
 
 #: laws whose force jumps or has a corner where the slip reverses, or at a slip speed: a step across it is less exact
-JUMPING = {"Dahl", "Karnopp", "Threlfall"}
+JUMPING = {"Ambrosio", "Bai", "Dahl", "Karnopp", "SineCosine", "Threlfall"}
 
 
 @pytest.mark.parametrize("name", some(FRICTION, 4))
