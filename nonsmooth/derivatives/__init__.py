@@ -1,0 +1,6 @@
+"""Derivatives of motions through impacts, friction and slip, with a verdict."""
+
+from nonsmooth.derivatives.sensitivities import Gradient, Sensitivities, gradient, sensitivities
+from nonsmooth.derivatives.sweep import Event
+
+__all__ = ["Event", "Gradient", "Sensitivities", "gradient", "sensitivities"]

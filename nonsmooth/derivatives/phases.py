@@ -1,0 +1,112 @@
+"""The phase of each step of an event-driven run, and what happened between two phases."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.evaluate import evaluate_rows
+from nonsmooth.model.system import System
+from nonsmooth.step.tolerances import OPEN, SLIPPING, STICKING
+from nonsmooth.trajectory import Trajectory
+
+#: share of the reach of a friction cone below which a force is inside of it
+INSIDE = 1e-7
+#: share of the approach velocity up to which a contact lasts after its impact
+LASTS = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """Modes of each step: closed, sticks, direction of slip (n - 1, nc); those of `trajectory` between its rows."""
+
+    closed: Array
+    sticks: Array
+    direction: Array
+
+    @property
+    def modes(self) -> Array:
+        """(n - 1, 3 nc), as `PhaseEquations` takes them."""
+        return np.hstack([self.closed, self.sticks, self.direction])
+
+    def changes(self) -> NDArray[np.bool_]:
+        """Whether the phase changes at each row between two steps (n - 2,)."""
+        return np.any(np.diff(self.modes, axis=0) != 0.0, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """An impact at a row; entries of contacts (nc,) that are not in it are 0."""
+
+    closed: Array
+    sticks: Array
+    direction: Array
+    rebounds: Array
+    approach: Array
+
+    @property
+    def modes(self) -> Array:
+        return np.concatenate([self.closed, self.sticks, self.direction, self.rebounds])
+
+
+def phases_of(trajectory: Trajectory, system: System, parameters: Array) -> Phases:
+    """Modes by the recorded ones where no impact hides them, else by the forces of the step."""
+    n, nc = len(trajectory.t), system.nc
+    dt = np.diff(trajectory.t)[:, None]
+    mu = friction_of(system, parameters)
+    known = np.array(trajectory.mode.array, dtype=int)[:-1]
+    begins = np.isin(np.arange(n - 1), [0, *(row for row, _ in impact_rows(trajectory))])[:, None]
+    P_N = np.asarray(trajectory.lam_N.array)[1:] * dt
+    P_T = _smooth_friction(trajectory, system)
+    loaded = P_N > 0.0
+    inside = np.linalg.norm(P_T, axis=2) < mu * P_N * (1.0 - INSIDE)
+    closed = np.where(begins, loaded, known != OPEN)
+    sticks = closed & (mu > 0.0) & np.where(begins, inside, known == STICKING)
+    slides = closed & (mu > 0.0) & np.where(begins, ~inside, known == SLIPPING)
+    if system.dimension == 3:
+        return Phases(closed * 1.0, sticks * 1.0, slides * 1.0)
+    q, left = trajectory.q.array, trajectory.left.v.array
+    D = evaluate_rows(system.W_T, q, parameters).reshape(n, nc, system.nv)
+    slip = np.einsum("nck,nk->nc", D[:-1], trajectory.v.array[:-1]) + np.einsum("nck,nk->nc", D[1:], left[1:])
+    opposed = np.where(P_T[:, :, 0] != 0.0, -np.sign(P_T[:, :, 0]), np.sign(slip))
+    return Phases(closed * 1.0, sticks * 1.0, np.where(slides, opposed, 0.0))
+
+
+def friction_of(system: System, parameters: Array) -> Array:
+    """Coefficients of friction (nc,)."""
+    return np.asarray(system.contact_law(parameters)[1], dtype=float).reshape(-1) if system.nc else np.zeros(0)
+
+
+def impact_rows(trajectory: Trajectory) -> Iterator[tuple[int, NDArray[np.void]]]:
+    """Rows with impacts, in order, and these."""
+    rows = np.searchsorted(trajectory.t, trajectory.impacts["t"])
+    for row in np.unique(rows):
+        yield int(row), trajectory.impacts[rows == row]
+
+
+def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Impact:
+    """Modes in an impact, of its entries in the table of impacts."""
+    found = {name: np.zeros(system.nc) for name in ("closed", "sticks", "direction", "rebounds", "approach")}
+    mu = friction_of(system, parameters)
+    for one in table[table["P_N"] > 0.0]:
+        k = system.contact_names.index(str(one["contact"]))
+        inside = abs(one["P_T"]) < mu[k] * one["P_N"] * (1.0 - INSIDE)
+        found["closed"][k], found["sticks"][k] = 1.0, 1.0 * (inside and mu[k] > 0.0)
+        found["direction"][k] = 0.0 if inside else -np.sign(one["P_T"])
+        found["rebounds"][k] = 1.0 * (one["gamma_plus"] > -LASTS * one["gamma_minus"])
+        found["approach"][k] = -one["gamma_minus"]
+    return Impact(**found)
+
+
+def _smooth_friction(trajectory: Trajectory, system: System) -> Array:
+    """Impulses of friction of each step (n - 1, nc, tangents), without those of impacts."""
+    n, nc = len(trajectory.t), system.nc
+    P_T = np.array(trajectory.P_T.array, dtype=float).reshape(n, nc, system.dimension - 1)
+    for row, table in impact_rows(trajectory):
+        for one in table:
+            k = system.contact_names.index(str(one["contact"]))
+            # in space a table has the length of an impact's friction alone: its step is taken as one that slips
+            P_T[row, k] -= one["P_T"] if system.dimension == 2 else P_T[row, k]
+    return P_T[1:]

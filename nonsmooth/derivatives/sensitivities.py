@@ -1,0 +1,291 @@
+"""Derivatives of an event-driven motion by parameters and by its start, with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.derivatives.equations import PhaseEquations
+from nonsmooth.derivatives.phases import phases_of
+from nonsmooth.derivatives.sweep import Event, Sweep
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.system import System
+from nonsmooth.run.arguments import in_si
+from nonsmooth.run.simulate import simulate
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.settings import hint, is_number, shown
+from nonsmooth.step.control import ErrorControl
+from nonsmooth.trajectory import Trajectory
+
+#: growth of a small change, relative to the motion, beyond which the errors of the run are no longer small
+HORIZON = 1e9
+#: default relative tolerance of a run whose derivatives are asked for
+RTOL = 1e-12
+#: least number of its steps: some of a fall or of a turn, whose derivatives each step integrates to round-off
+LEAST_STEPS = 500
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivities:
+    """Derivatives of all rows of a run, and of its events.
+
+    Parameters
+    ----------
+    trajectory : the run
+    wrt : names (m,) of parameters, ``"pin.clearance"``, of coordinates of the start, ``"slider.x"``, and of velocities
+        of the start, ``"v:slider.x"``
+    q, v
+        Derivatives of coordinates (rows, nq, m) and velocities (rows, nv, m), right limits, in SI units per SI unit;
+        NaN from the row on where there are none.
+    events : impacts, ends and beginnings of slips, and contacts that open, with the derivatives of their times
+    verdict : one sentence: exact, or from when on there are no derivatives, and why
+    exact : whether there are derivatives at all rows
+    defect
+        Largest difference between a row found again from the row before it, and the row itself, as a share of the
+        motion: the certificate of the derivatives' phases and events.
+    range
+        Changes (m, 2) of each parameter alone, downwards and upwards, up to which the same events occur in the same
+        order, to first order from their derivatives; impacts that begin to occur because a gap becomes narrow are not
+        foreseen.
+    """
+
+    trajectory: Trajectory
+    wrt: tuple[str, ...]
+    q: Array
+    v: Array
+    events: tuple[Event, ...]
+    verdict: str
+    exact: bool
+    defect: float
+    range: Array
+
+    def of(self, name: str, row: int = -1) -> Array:
+        """Derivatives (m,) of a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``, at a row."""
+        table, rows = (self.trajectory.v, self.v) if name.startswith("v:") else (self.trajectory.q, self.q)
+        known, key = list(table.names), name.removeprefix("v:")
+        if key not in known:
+            raise InputError(f"There is no {table.what} {key!r}.{hint(key, known)} There are: {', '.join(known)}.")
+        return np.asarray(rows[row, known.index(key)])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Sensitivities of {len(self.trajectory.t)} rows and {len(self.events)} events by {', '.join(self.wrt)}; "
+            f"defect {self.defect:.1g}; {self.verdict}>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gradient:
+    """Derivatives of quantities at the end of a run: the result of `gradient`.
+
+    Parameters
+    ----------
+    of : names (k,) of the quantities
+    wrt : names (m,) of parameters and of coordinates and velocities of the start
+    values : derivatives (k, m), in SI units per SI unit
+    at : values (m,) of what is changed
+    sensitivities : of all rows and events; its `verdict`, `defect` and `range` are those of the gradient
+    """
+
+    of: tuple[str, ...]
+    wrt: tuple[str, ...]
+    values: Array
+    at: Array
+    sensitivities: Sensitivities
+
+    @property
+    def verdict(self) -> str:
+        return self.sensitivities.verdict
+
+    @property
+    def defect(self) -> float:
+        return self.sensitivities.defect
+
+    @property
+    def range(self) -> Array:
+        return self.sensitivities.range
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.wrt))
+        head = " ".join(f"{name:>14}" for name in self.of)
+        lines = [f"{'by':<{width}} {head}   same events for a change of"]
+        for name, column, (down, up) in zip(self.wrt, self.values.T, self.range, strict=True):
+            lines.append(f"{name:<{width}} {' '.join(f'{x:14.6g}' for x in column)}   {down:.2g} to {up:+.2g}")
+        return "\n".join([*lines, self.verdict])
+
+
+def gradient(
+    system: System, *, of: str | Sequence[str], wrt: str | Sequence[str], t_end: float | str,
+    parameters: Mapping[str, float | str] | None = None, dt: ErrorControl | None = None, **options: Any,
+) -> Gradient:  # fmt: skip
+    """Derivatives of coordinates and velocities at `t_end` by parameters and by the start, through impacts and slip.
+
+    The mechanism is run once by `EventDriven`, and its rows are differentiated; see `sensitivities`.
+
+    Parameters
+    ----------
+    of : ``"slider.x"``, ``"v:slider.x"``, or several of these
+    wrt : parameters, ``"pin.clearance"``, coordinates of the start, ``"slider.x"``, velocities, ``"v:slider.x"``
+    t_end, parameters : as of `simulate`
+    dt : ErrorControl, optional
+        Tolerances of the run, by default 1e-12 with steps up to a 500th of the run.
+    options : further ones of `simulate`
+
+    >>> from nonsmooth import Rigid
+    >>> from nonsmooth_problems import bouncing_ball
+    >>> ball = bouncing_ball(height=1.0, contact=Rigid(restitution=0.8, friction=0.0)).build()
+    >>> found = gradient(ball, of="ball.y", wrt=["ball.y", "floor.restitution"], t_end=1.0)
+    >>> found.values.round(6).tolist()
+    [[1.386502, 2.429447]]
+    """
+    names = (of,) if isinstance(of, str) else tuple(of)
+    _chosen(system, wrt)  # a wrong name is refused before the run
+    for name in names:
+        known = system.v_names if name.startswith("v:") else system.q_names
+        if name.removeprefix("v:") not in known:
+            raise InputError(f"gradient: there is no {name!r}.{hint(name, known)} There are: {', '.join(known)}.")
+    end = in_si("t_end", t_end, "s")
+    if dt is None and is_number(end) and end > 0.0:
+        dt = ErrorControl(RTOL, dt_max=end / LEAST_STEPS)
+    run = simulate(system, EventDriven(), t_end=t_end, dt=dt, parameters=parameters, **options)
+    found = sensitivities(run, wrt)
+    return Gradient(names, found.wrt, np.array([found.of(name) for name in names]), _values(run, found.wrt), found)
+
+
+def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivities:
+    """Derivatives of all rows and events of an event-driven run by parameters and by its start.
+
+    Between events the variational equation of each phase is integrated from row to row, at events the saltation matrix
+    is applied, with impacts of Newton's law differentiated together with the contacts that they close. Where joints or
+    closed contacts of the start depend on a parameter, the start moves with it as little as possible, in the metric of
+    the mass matrix. There are no derivatives beyond an instant at which contacts strike together by chance, graze, or
+    close one after the other at once, nor where small changes have grown by 1e9; the verdict tells.
+
+    InputError for a run of another stepper, one that did not record each step or was read from a file without its
+    mechanism, contacts with another impact law than Newton's, or an unknown name.
+
+    Parameters
+    ----------
+    trajectory : of `EventDriven`, with tight tolerances: derivatives have the errors of its rows, times their growth
+    wrt : parameters, ``"pin.clearance"``, coordinates of the start, ``"slider.x"``, velocities, ``"v:slider.x"``
+
+    References
+    ----------
+    Leine, Nijmeijer (2004), Dynamics and Bifurcations of Non-Smooth Mechanical Systems, section 7.
+    """
+    if not trajectory.modes_follow or trajectory.origin is None:
+        raise InputError(
+            "Derivatives are those of an event-driven run with its mechanism: simulate(system, EventDriven(), ...), "
+            f"got a run by {trajectory.manifest.get('settings', {}).get('stepper', 'none')}."
+        )
+    if trajectory.counts.get("steps") != len(trajectory.t) - 1:
+        raise InputError(f"Derivatives need every step, record=1; got {len(trajectory.t) - 1} rows.")
+    system, p = trajectory.origin.system, trajectory.origin.parameters
+    names, parameters, starts = _chosen(system, wrt)
+    at, order = _values(trajectory, names), [*parameters, *starts]
+    moved = np.r_[np.full(system.nq, np.abs(trajectory.q.array - trajectory.q.array[0]).max()),
+                  np.full(system.nv, np.abs(trajectory.left.v.array).max())] + 1e-300  # fmt: skip
+    sizes = np.array([abs(x) or 1.0 for x in at])
+    sizes[list(starts)] = moved[list(starts.values())]
+    index = list(parameters.values())
+    sweep = Sweep(trajectory, system, p, index, sizes[order])
+    swept = sweep.run(_start(trajectory, sweep.equations, list(starts.values())))
+    S = np.empty_like(swept.S)
+    S[:, :, order] = swept.S
+    # derivatives of events in the order of the names as well
+    back = np.argsort(order)
+    events = tuple(Event(**{**vars(one), **{k: getattr(one, k)[back] for k in ("dt", "drate", "dimpulse")}})
+                   for one in swept.events)  # fmt: skip
+    growth = np.nanmax(np.abs(S) * sizes / moved[:, None], axis=(1, 2), initial=0.0)
+    far = np.flatnonzero(growth > HORIZON)
+    ends = swept.ends
+    if far.size and (ends is None or far[0] < ends[0]):
+        ends = int(far[0]), "a small change has grown by 1e9: the motion is beyond its horizon"
+        S[ends[0] :] = np.nan
+    if ends is None:
+        verdict = f"exact: differentiable through {len(events)} events, rows found again to {swept.defect:.1g}"
+    else:
+        verdict = f"no derivatives from t = {trajectory.t[ends[0]]:.6g} s on: {ends[1]}"
+    return Sensitivities(trajectory, names, S[:, : system.nq], S[:, system.nq :], events, verdict, ends is None,
+                         swept.defect, _range(events, float(trajectory.t[-1]), len(names)))  # fmt: skip
+
+
+def _chosen(system: System, wrt: str | Sequence[str]) -> tuple[tuple[str, ...], dict[int, int], dict[int, int]]:
+    """Names, and by their place among these the indices of parameters and of coordinates (q, v) of the start."""
+    others = [one.name for one in system.contact_elements if isinstance(one.contact, Rigid)
+              and one.contact.impact != "newton"]  # fmt: skip
+    if others:
+        raise InputError(f"Derivatives are those of Newton's impact law; {', '.join(others)} has another one.")
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    known = [*system.parameters]
+    states = [*system.q_names, *(f"v:{name}" for name in system.v_names)]
+    if not names:
+        raise InputError('Derivatives need something to differentiate by, such as wrt=["pin.clearance"].')
+    parameters, starts = {}, {}
+    for place, name in enumerate(names):
+        if name in known:
+            parameters[place] = known.index(name)
+        elif name in states:
+            starts[place] = states.index(name)
+        else:
+            raise InputError(f"There is no parameter or coordinate {shown(name)}.{hint(name, [*known, *states])}")
+    return names, parameters, starts
+
+
+def _values(trajectory: Trajectory, names: Sequence[str]) -> Array:
+    """Present values of parameters and of coordinates and velocities of the start (m,)."""
+    assert trajectory.origin is not None
+    known = dict(zip(trajectory.origin.system.parameters, trajectory.origin.parameters, strict=True))
+    known |= {f"v:{name}": x for name, x in zip(trajectory.v.names, trajectory.left.v.array[0], strict=True)}
+    return np.array([known[name] if name in known else trajectory.q[name][0] for name in names], dtype=float)
+
+
+def _start(trajectory: Trajectory, equations: PhaseEquations, starts: Sequence[int]) -> Array:
+    """Derivatives (nq + nv, m) of the start, moved so that joints and closed contacts stay as they are."""
+    assert trajectory.origin is not None
+    system, p, n = trajectory.origin.system, trajectory.origin.parameters, equations.n
+    S = np.zeros((n, equations.own + len(starts)))
+    S[starts, np.arange(equations.own, S.shape[1])] = 1.0
+    q, v = trajectory.q.array[0], trajectory.left.v.array[0]
+    closed = phases_of(trajectory, system, p).closed[0]
+    _, H = equations.held(float(trajectory.t[0]), q, v)
+    held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
+                           np.zeros(system.nc * (system.dimension - 1))]).astype(bool)  # fmt: skip
+    change = H[held, 1 : 1 + n] @ S
+    change[:, : equations.own] += H[held, 1 + n :]
+    if not change.any():
+        return S
+    # in the metric of the mass matrix, whose square root scales velocities, and displacements along B
+    L = np.linalg.cholesky(np.asarray(system.M(q, p)))
+    B = np.asarray(system.B(q))
+    scale = np.block([
+        [B @ np.linalg.inv(L.T), np.zeros((system.nq, system.nv))],
+        [np.zeros((system.nv, system.nv)), np.linalg.inv(L.T)],
+    ])  # fmt: skip
+    return S - scale @ np.linalg.lstsq(H[held, 1 : 1 + n] @ scale, change, rcond=1e-12)[0]
+
+
+def _range(events: Sequence[Event], t_end: float, m: int) -> Array:
+    """Changes (m, 2) up to which no two neighbouring events meet, none passes the end, and no impact grazes."""
+    limits: list[Array] = []  # changes (m,) at which something happens
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for one, following in zip(events, [*events[1:], None], strict=False):
+            if following is None:
+                limits.append(-(t_end - one.t) / (0.0 - one.dt))
+            elif following.contact != one.contact and following.t > one.t:
+                limits.append(-(following.t - one.t) / (following.dt - one.dt))
+        resting: set[str] = set()
+        for one in reversed(events):
+            resting = resting & {one.contact} | ({one.contact} if one.lasts else set())
+            if one.kind == "impact" and one.contact not in resting:  # impacts before a rest may be one more or fewer
+                limits.append(-one.rate / one.drate)
+    found = np.array(limits).reshape(-1, m)
+    found = np.where(np.isnan(found), np.inf, found)
+    down = np.where(found <= 0.0, found, -np.inf).max(axis=0, initial=-np.inf)
+    up = np.where(found >= 0.0, found, np.inf).min(axis=0, initial=np.inf)
+    return np.column_stack([down, up])

@@ -1,0 +1,250 @@
+"""Derivatives of a motion with impacts, from the rows of its run.
+
+Between events the derivative S of the state x = (q, v) by the parameters is multiplied by transition matrices. At an
+event, whose time t solves c(t, x, p) = 0 with its rate c' along the motion before it, the state that follows changes as
+well because the event is later or earlier by dt, which is the saltation matrix of the event ::
+
+    dt = -(c_x S + c_p) / c',    S+ = R_x (S + f- dt) + R_t dt + R_p - f+ dt
+
+with R the map of the event: an impact, differentiated with the contacts that it closed, or the identity where friction
+jumps as a slip ends. Where a contact opens or begins to slip forces are continuous, f- = f+, and nothing jumps.
+
+References
+----------
+Leine, Nijmeijer (2004), Dynamics and Bifurcations of Non-Smooth Mechanical Systems, section 7.
+Di Bernardo, Budd, Champneys, Kowalczyk (2008), Piecewise-smooth Dynamical Systems, section 2.5.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.derivatives.equations import PhaseEquations
+from nonsmooth.derivatives.phases import Impact, Phases, impact_at, impact_rows, phases_of
+from nonsmooth.derivatives.transitions import transitions
+from nonsmooth.model.system import System
+from nonsmooth.trajectory import Trajectory
+
+#: share of the fastest approach of an impact up to which another one is that of a contact that was closed
+TOUCHES = 1e-9
+#: share of the size of derivatives up to which what is held has none
+HELD = 1e-6
+#: share of the motion that is round-off
+ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """An event and its derivatives by the parameters (m,).
+
+    Parameters
+    ----------
+    t : [s]
+    row : of the run
+    kind : "impact", "slip ends", "opens" or "slips"
+    contact : whose gap, slip or force vanishes
+    rate : of what vanishes, before the event: of an impact the approach velocity [m/s], < 0
+    dt : derivatives of the time of the event, [s] per unit of each parameter
+    drate : derivatives of the approach velocity of an impact, zero for other events
+    impulse : normal impulse [N s] of the contact of an impact
+    dimpulse : its derivatives
+    lasts : whether the contact stays closed after its impact
+    """
+
+    t: float
+    row: int
+    kind: str
+    contact: str
+    rate: float
+    dt: Array
+    drate: Array
+    impulse: float
+    dimpulse: Array
+    lasts: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Derivatives (rows, nq + nv, m) at each row, right limits; events; the largest error of a row that was found
+    again, as a share of the motion; and why there are no derivatives from some row on."""
+
+    S: Array
+    events: list[Event]
+    defect: float
+    ends: tuple[int, str] | None
+
+
+class NoDerivative(Exception):
+    """The motion from here on is not differentiable by the parameters; the message tells the cause."""
+
+
+class Sweep:
+    """One pass over the rows of a run; the first derivatives are by the parameters `wrt`, the others by the start.
+    A change of `sizes` (m,) is one of the order of the motion."""
+
+    def __init__(
+        self, trajectory: Trajectory, system: System, parameters: Array, wrt: Sequence[int], sizes: Array
+    ) -> None:
+        self.sizes = sizes
+        self.trajectory, self.system, self.parameters = trajectory, system, parameters
+        self.equations = PhaseEquations(system, wrt, parameters)
+        self.t, self.q = np.asarray(trajectory.t), np.asarray(trajectory.q.array)
+        self.v, self.left = np.asarray(trajectory.v.array), np.asarray(trajectory.left.v.array)
+        self.phases = phases_of(trajectory, system, parameters)
+        moved = np.abs(self.q - self.q[0]).max(axis=0)
+        self.scale = np.r_[np.full(system.nq, moved.max()), np.full(system.nv, np.abs(self.left).max())] + 1e-300
+        self.events: list[Event] = []
+
+    def run(self, start: Array) -> Swept:
+        """Derivatives at all rows of those at the start (nq + nv, m), of which the first are by parameters."""
+        own, n = self.equations.own, self.equations.n
+        steps, successors = transitions(self.equations, self.t, self.q, self.v, self.phases.modes)
+        missed = np.abs(successors - np.hstack([self.q, self.left])[1:]) / self.scale
+        defect = float(missed.max(initial=0.0))
+        found = np.full((len(self.t), n, start.shape[1]), np.nan)
+        changes = np.concatenate([[False], self.phases.changes(), [False]])
+        struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
+        S, ends = start, None
+        for row in range(len(self.t)):
+            try:
+                if row > 0:
+                    S = steps[row - 1][:, :n] @ S
+                    S[:, :own] += steps[row - 1][:, n:]
+                if row in struck:
+                    S, error = self._after_impact(row, struck[row], S)
+                    defect = max(defect, error)
+                elif np.abs(self.left[row] - self.v[row]).max() > TOUCHES * self.scale[-1]:
+                    raise NoDerivative("the velocity of a driver jumps")
+                elif changes[row]:
+                    S = self._after_change(row, S)
+            except NoDerivative as error:
+                ends = row, str(error)
+                break
+            found[row] = S
+        return Swept(found, self.events, defect, ends)
+
+    def _padded(self, P: Array, S: Array) -> Array:
+        """Derivatives by the parameters, and zeros for those by the start."""
+        return np.hstack([P, np.zeros((len(P), S.shape[1] - P.shape[1]))])
+
+    def _rates(self, row: int, step: int, v: Array) -> tuple[Array, Array]:
+        """f (nx,) at a row in the phase of a step, and forces with their derivatives by t, x and the parameters."""
+        modes = self.phases.modes[[step]]
+        f, _, _, forces = self.equations.rates(self.t[[row]], self.q[[row]], v[None], modes)
+        return f[0], forces[0]
+
+    def _time_of(self, row: int, v: Array, index: int, before: Array, S: Array) -> tuple[float, Array]:
+        """Rate of a held row along the motion before an event, and the derivative of the time at which it vanishes."""
+        _, D = self.equations.held(self.t[row], self.q[row], v)
+        rate = float(D[index, 0] + D[index, 1 : 1 + self.equations.n] @ before)
+        change = (
+            D[index, 1 : 1 + self.equations.n] @ S + self._padded(D[index : index + 1, 1 + self.equations.n :], S)[0]
+        )
+        if abs(rate) <= HELD * HELD * self.scale[-1]:
+            raise NoDerivative("what vanishes at the event does so without a rate: a grazing contact")
+        return rate, -change / rate
+
+    def _after_impact(self, row: int, impact: Impact, S: Array) -> tuple[Array, float]:
+        system, n, own = self.system, self.equations.n, self.equations.own
+        at_start, last = row == 0, len(self.t) - 2
+        open_before = impact.closed.astype(bool) & (
+            np.zeros(system.nc, dtype=bool) if at_start else self.phases.closed[row - 1] == 0.0
+        )
+        fastest = impact.approach.max(initial=0.0)
+        striking = np.flatnonzero(open_before & (impact.approach > TOUCHES * fastest))
+        if not at_start and not len(striking):
+            raise NoDerivative("an impact follows another at once")
+        if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > impact.closed.sum():
+            raise NoDerivative("impacts follow one another at once")
+        if system.dimension == 3 and np.any(impact.direction):
+            raise NoDerivative("a contact slips in an impact in space, which is not differentiated")
+        z, D = self.equations.impact(self.t[row], self.q[row], self.left[row], impact.modes)
+        error = float(np.abs(z[: system.nv] - self.v[row]).max() / self.scale[-1])
+        dt, before = np.zeros(S.shape[1]), np.zeros(n)
+        rate = 0.0
+        if not at_start:
+            before = self._rates(row, row - 1, self.left[row])[0]
+            which, *others = striking[np.argsort(-impact.approach[striking])].tolist()
+            rate, dt = self._time_of(row, self.left[row], system.ng + which, before, S)
+            for other in others:  # together by geometry, such as both ends of a slide that cannot tilt, or by chance
+                its_rate, its_dt = self._time_of(row, self.left[row], system.ng + other, before, S)
+                size = np.abs(dt) + np.abs(S).max(axis=0) * abs(rate - its_rate) / self.scale[-1]
+                if np.any(np.abs(dt - its_dt) > HELD * (size + np.abs(dt))):
+                    names = system.contact_names[which], system.contact_names[other]
+                    raise NoDerivative(f"{names[0]} and {names[1]} strike together")
+        dx = S + np.outer(before, dt)
+        dz = np.outer(D[:, 0], dt) + D[:, 1 : 1 + n] @ dx
+        dz[:, :own] += D[:, 1 + n :]
+        after = np.vstack([dx[: system.nq], dz[: system.nv]])
+        if not at_start:
+            after -= np.outer(self._rates(row, min(row, last), self.v[row])[0], dt)
+            _, H = self.equations.held(self.t[row], self.q[row], self.left[row])
+            approach = system.ng + system.nc + system.ng + which
+            drate = H[approach, 0] * dt + H[approach, 1 : 1 + n] @ dx + self._padded(H[[approach], 1 + n :], S)[0]
+            place = system.nv + system.ng + which
+            self.events.append(Event(float(self.t[row]), row, "impact", system.contact_names[which], rate, dt, drate,
+                                     float(z[place]), dz[place], impact.rebounds[which] == 0.0))  # fmt: skip
+        self._check_held(row, min(row, last), after)
+        return after, error
+
+    def _after_change(self, row: int, S: Array) -> Array:
+        """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
+        phases, v = self.phases, self.v[row]
+        f, forces = self._rates(row, row - 1, v)
+        for kind, k in _changes(phases, row):
+            if kind == "slip ends":
+                if self.system.dimension == 3:
+                    raise NoDerivative("a slip in space ends, which is not differentiated")
+                slip = 2 * (self.system.ng + self.system.nc) + k
+                rate, dt = self._time_of(row, v, slip, f, S)
+                S = S + np.outer(f - self._rates(row, row, v)[0], dt)
+            elif kind == "slips" and self.system.dimension == 3:
+                raise NoDerivative("a slip in space begins, which is not differentiated")
+            else:
+                rate, dt = self._force_vanishes(kind, k, row, f, forces, S)
+            none = np.zeros_like(dt)
+            self.events.append(
+                Event(float(self.t[row]), row, kind, self.system.contact_names[k], rate, dt, none, 0.0, none)
+            )
+            if kind == "slip ends":  # what else ends with it, has the same slip
+                break
+        self._check_held(row, row, S)
+        return S
+
+    def _force_vanishes(self, kind: str, k: int, row: int, f: Array, forces: Array, S: Array) -> tuple[float, Array]:
+        """Rate of a contact's force, or of its distance from the cone, before the event, and derivative of its time."""
+        ng, nc, n = self.system.ng, self.system.nc, self.equations.n
+        vanishing = forces[ng + k]
+        if kind == "slips":
+            mu = float(np.asarray(self.system.contact_law(self.parameters)[1])[k, 0])
+            vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
+        rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
+        change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
+        return rate, np.divide(-change, rate, out=np.full_like(change, np.inf), where=rate != 0.0)
+
+    def _check_held(self, row: int, step: int, S: Array) -> None:
+        """Joints, closed gaps and slips that stick stay at zero for any parameter; else two events were one."""
+        system, n = self.system, self.equations.n
+        _, H = self.equations.held(self.t[row], self.q[row], self.v[row])
+        change = H[:, 1 : 1 + n] @ S + self._padded(H[:, 1 + n :], S)
+        closed, sticks = self.phases.closed[step], self.phases.sticks[step]
+        held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
+                               np.repeat(sticks, system.dimension - 1)]).astype(bool)  # fmt: skip
+        size = np.abs(H[:, 1 : 1 + n]) @ np.abs(S) + np.abs(self._padded(H[:, 1 + n :], S))
+        noise = ROUND_OFF * (np.abs(H[:, 1 : 1 + n]) @ self.scale)[:, None] / self.sizes
+        if np.any((np.abs(change) > HELD * size + noise)[held]):
+            raise NoDerivative("several contacts close or stick at one instant")
+
+
+def _changes(phases: Phases, row: int) -> Iterator[tuple[str, int]]:
+    """What ends or begins at a row between two steps, the end of a slip first."""
+    closed, sticks, direction = ((one[row - 1], one[row]) for one in (phases.closed, phases.sticks, phases.direction))
+    lasting = (closed[0] == 1.0) & (closed[1] == 1.0)
+    for k in np.flatnonzero(lasting & (direction[0] != 0.0) & (direction[1] != direction[0])):
+        yield "slip ends", int(k)
+    for k in np.flatnonzero((closed[0] == 1.0) & (closed[1] == 0.0)):
+        yield "opens", int(k)
+    for k in np.flatnonzero(lasting & (sticks[0] == 1.0) & (sticks[1] == 0.0)):
+        yield "slips", int(k)

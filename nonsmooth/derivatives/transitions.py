@@ -1,0 +1,49 @@
+"""Transition matrices between neighbouring rows: the variational equation of the phase, for all rows at once.
+
+In a phase x' = f(t, x, p) with x = (q, v), and the derivative S of the state by the parameters obeys ::
+
+    S' = f_x S + f_p
+
+Rows do not depend on one another: each gives the state at which its step begins, one step of the method of order 8 by
+Dormand and Prince integrates state and derivatives to the next row, and the state found there, beside the recorded one,
+tells the error.
+
+References
+----------
+Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, I.14, II.5.
+"""
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.derivatives.equations import PhaseEquations
+
+#: rows that are integrated at once
+AT_ONCE = 512
+#: weights of earlier slopes at each stage, then at the end, and times of stages, as shares of a step
+WEIGHTS, TIMES = [*(DOP853.A[j, :j] for j in range(DOP853.n_stages)), DOP853.B], DOP853.C
+
+
+def transitions(equations: PhaseEquations, t: Array, q: Array, v: Array, modes: Array) -> tuple[Array, Array]:
+    """Derivatives (n - 1, nx, nx + parameters) of each row's successor by it and by the parameters; the successors."""
+    parts = [slice(first, min(first + AT_ONCE, len(t) - 1)) for first in range(0, len(t) - 1, AT_ONCE)]
+    found = [_step(equations, t[one], t[one.start + 1 : one.stop + 1] - t[one], np.hstack([q[one], v[one]]), modes[one])
+             for one in parts]  # fmt: skip
+    return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+
+
+def _step(equations: PhaseEquations, t: Array, h: Array, x: Array, modes: Array) -> tuple[Array, Array]:
+    n, nq = equations.n, equations.nq
+    X = np.concatenate([np.broadcast_to(np.eye(n), (len(t), n, n)), np.zeros((len(t), n, equations.own))], axis=2)
+    slopes: list[tuple[Array, Array]] = []
+    for weights, share in zip(WEIGHTS, (*TIMES[: len(WEIGHTS) - 1], 1.0), strict=True):
+        used = [(w * h, *slope) for w, slope in zip(weights, slopes, strict=True) if w]
+        at = x + sum((w[:, None] * one for w, one, _ in used), np.zeros_like(x))
+        to = X + sum((w[:, None, None] * one for w, _, one in used), np.zeros_like(X))
+        if len(slopes) < len(WEIGHTS) - 1:
+            f, f_x, f_p, _ = equations.rates(t + share * h, at[:, :nq], at[:, nq:], modes)
+            change = f_x @ to
+            change[:, :, n:] += f_p
+            slopes.append((f, change))
+    return to, at
