@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ class InternalStates(Mapping[str, Array]):
                 return self.numbers[first : first + size].reshape(shape)
             first += size
         raise KeyError(name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numbers, dtype, copy=copy)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self.fields)

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
@@ -33,14 +34,18 @@ IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "g
 KEPT_ENERGIES = ENERGIES[:-1]
 
 
-class UnknownName(InputError, KeyError):
-    """A column that does not exist; also a KeyError, as of any mapping."""
+class UnknownName(InputError, KeyError, IndexError):
+    """A column, or an element, that does not exist; also a KeyError, as of any mapping, and an IndexError of arrays."""
 
     __str__ = Exception.__str__  # KeyError would quote the sentence
 
 
-class Columns(Mapping[str, NDArray[Any]]):
-    """Named columns of one array; a mapping from names to read-only views.
+class Columns(NDArrayOperatorsMixin, Mapping[str, NDArray[Any]]):
+    """Named columns of one array: a mapping from names to read-only views, and the array itself.
+
+    Indices of arrays, operators, methods and functions of NumPy apply to the array (n, k), where names stand for
+    columns: ``q[:, 0]``, ``q[["slider.x", "slider.y"]]``, ``q[-1, "slider.x"]``, ``q.max(axis=0)``, ``2 * q``. Only
+    ``len``, ``in`` and iteration are those of the mapping, of names.
 
     Parameters
     ----------
@@ -55,6 +60,8 @@ class Columns(Mapping[str, NDArray[Any]]):
     >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
     >>> y["slider.y"]
     array([0., 1.])
+    >>> np.asarray(y).shape, float(y[-1, "slider.y"]), (2 * y).max(axis=0).tolist()
+    ((2, 2), 1.0, [2.0, 2.0])
     """
 
     def __init__(self, what: str, names: Sequence[str], array: NDArray[Any] | Pieces, units: Sequence[str]) -> None:
@@ -70,8 +77,38 @@ class Columns(Mapping[str, NDArray[Any]]):
         """All columns, read-only."""
         return _read_only(self.table.whole()) if isinstance(self.table, Pieces) else self.table
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.array[:, self._index(name)]
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self.array[:, self._index(key)]
+        if isinstance(key, list) and any(isinstance(one, str) for one in key):
+            key = slice(None), key
+        if isinstance(key, tuple) and len(key) > 1:
+            key = (key[0], self._place(key[1]), *key[2:])
+        try:
+            return self.array[key]
+        except IndexError as error:
+            raise UnknownName(
+                f"A {self.what} is chosen by name, or rows and columns of the array {self.shape} as in NumPy: {error}."
+            ) from error
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.array, dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
+        if any(isinstance(one, Columns) for one in out):  # columns are read-only
+            return NotImplemented
+        arrays = (one.array if isinstance(one, Columns) else one for one in inputs)
+        return getattr(ufunc, method)(*arrays, **({"out": out} if out else {}), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.array, name)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the array, (n, k) or (n, k, m)."""
+        return self.table.shape
 
     def __contains__(self, name: object) -> bool:  # that of mappings looks for similar names first
         return name in self._order
@@ -101,7 +138,13 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     def __repr__(self) -> str:
         labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
-        return f"Columns({self.table.shape[0]} rows: {labels or 'no columns'})"
+        return f"Columns({self.shape[0]} rows: {labels or 'no columns'})"
+
+    def _place(self, part: Any) -> Any:
+        """Numbers of columns, where names are given."""
+        if isinstance(part, list) and any(isinstance(one, str) for one in part):
+            return [self._index(one) for one in part]
+        return self._index(part) if isinstance(part, str) else part
 
     def _index(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._order:
