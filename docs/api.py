@@ -48,6 +48,9 @@ def page() -> str:
         sections.append(section(heading, sentence, "nonsmooth", sorted(names)))
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
     sections.append(section("Compliant laws", "See [Contact laws](laws.md).", "nonsmooth.laws", every))
+    bases = sorted(name for name in laws.__all__ if name.endswith("Law")) + ["Limit", "Material", "contact_modulus"]
+    said = "A law of your own is derived from one of these, see [How do I](how_do_i.md#add-a-contact-law-of-my-own)."
+    sections.append(section("Bases of laws, and what they take", said, "nonsmooth.laws", bases))
     for module in (diagnostics, studies, identification, flexible, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]

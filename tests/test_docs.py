@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib.util
+import inspect
 import re
 import shlex
 import warnings
@@ -14,6 +15,7 @@ from types import ModuleType
 import pytest
 from loops import each, some
 
+import nonsmooth
 from nonsmooth.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +107,22 @@ def test_the_recipes_of_contributing_run() -> None:
     found = doctest.testfile(str(page), module_relative=False)
     assert found.failed == 0 and found.attempted > 10
     assert page.stat().st_size < 11400  # it is read in one go: the house, conventions, recipes
+
+
+def test_signatures_of_the_page_on_models_name_what_there_is() -> None:
+    """All arguments, or `...`; those of a start, and those that make a planar joint spatial, have their own words."""
+    start, in_space = {"position", "velocity", "angular_velocity"}, {"axis_a", "axis_b", "quaternion"}
+    bearing = {"length", "axial_clearance", "collar_radius", "points", "ends", "parallel"}
+    own = {"name", "angle"} | start | in_space | bearing
+    found = re.findall(
+        r"`([A-Z]\w+)\((name[\w, =]*(?:, \.\.\.)?)\)`", (DOCS / "modelling.md").read_text(encoding="utf-8")
+    )
+    for name, text in found:
+        given = {one.strip("= ") for one in text.split(",")} - {"..."}
+        known = set(inspect.signature(getattr(nonsmooth, name)).parameters)
+        assert given <= known, f"{name} has no {given - known}"
+        assert "..." in text or known - own <= given, f"{name} has {known - own - given} as well"
+    assert len(found) > 20
 
 
 def test_the_changelog_is_a_page_per_release() -> None:

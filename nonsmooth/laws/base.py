@@ -142,8 +142,8 @@ class Law(metaclass=InUnits):
         return tuple(dict.fromkeys(name for part in self.parts() for name in part.geometry))
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
-        """Constants of a run by name, from the numbers and the geometry in `p`."""
-        return {}
+        """Constants of a run by name, from the numbers and the geometry in `p`; by default the numbers."""
+        return {name: getattr(p, name) for name in self.numbers()}
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
         """Ranges of validity of the law; `p` and `k` are numbers and coefficients as floats."""

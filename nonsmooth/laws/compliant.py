@@ -23,19 +23,22 @@ SHORTEST = 1e-30
 class NormalLaw(Law):
     """Base of normal laws: force over penetration, its rate, and the approach velocity when contact begins.
 
-    ``depth`` >= 0 [m]; ``rate`` [m/s], closing > 0; ``approach`` > 0 [m/s]; forces [N], compressive > 0.
+    A law defines `elastic`, `force`, or both. ``depth`` >= 0 [m]; ``rate`` [m/s], closing > 0; ``approach`` > 0 [m/s];
+    forces [N], compressive > 0.
     """
 
     #: whether the force may be tensile just before separation; otherwise it is cut off at 0
     tensile: ClassVar[bool] = False
 
     def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
-        """The conservative part of the force [N], whose work is potential energy."""
-        raise TypeError(f"{type(self).__name__} has no elastic force.")
+        """The conservative part of the force [N], whose work is potential energy: that at rest, approached at 1 m/s."""
+        if type(self).force is NormalLaw.force:
+            raise TypeError("it defines neither force(depth, rate, approach, k) nor elastic(depth, k)")
+        return self.force(depth, 0, 1, k)
 
     def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
-        """The force [N] before tension is cut off."""
-        raise TypeError(f"{type(self).__name__} has no force.")
+        """The force [N] before tension is cut off; the elastic one where a law defines no other."""
+        return self.elastic(depth, k)
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,9 @@ class FrictionLaw(Law):
     #: whether the law requires `stiction`, the stiction force, for which the slip velocity remains constant
     holds: ClassVar[bool] = False
 
-    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
-        """The parameters of the law."""
-        return {name: getattr(p, name) for name in self.numbers()}
-
     def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         """Force on b along the tangent [N]; `bristle` is the column of states."""
-        raise TypeError(f"{type(self).__name__} has no force.")
+        raise TypeError("it defines no force(slip, normal, bristle, stiction, k)")
 
     def bristle_rate(self, slip: Expression, normal: Expression, bristle: Vector, k: SimpleNamespace) -> Vector:
         """Rates of the states during contact, a column."""
@@ -91,8 +90,8 @@ def length(vector: Expression) -> Expression:
 class Compliant(Law):
     """Compliant contact: a normal law and, optionally, a friction law.
 
-    InputError if an argument is not a law, or a class instead of an object, or both laws have a number of the same
-    name.
+    InputError if an argument is not a law, or a class instead of an object, if both laws have a number of the same
+    name, or if the expressions of a law of your own cannot be made.
 
     Parameters
     ----------
@@ -119,6 +118,30 @@ class Compliant(Law):
         if not (is_number(self.slowest) and self.slowest > 0.0):
             raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {self.slowest!r}.")
         super().__post_init__()
+        kinds = [type(part) for part in self.parts()]
+        own = [one for one in kinds if one.__name__.endswith("Law") or not one.__module__.startswith("nonsmooth.")]
+        if own:
+            self._check_expressions(own[0].__name__)
+
+    def _check_expressions(self, name: str) -> None:
+        """Raise InputError unless both laws have expressions of the right number; `name` is of the one that may not."""
+        p = SimpleNamespace(**{one: ca.SX.sym(one) for one in (*self.numbers(), *self.needs())})
+        depth, rate, approach, slip, stiction = (ca.SX.sym(one) for one in "drasf")
+        try:
+            bristle, k = ca.SX.sym("z", len(self.bristles)), SimpleNamespace(**self.coefficients(p))
+            *forces, rates = self.forces(depth, rate, approach, slip, bristle, stiction, k)
+            count = ca.vertcat(*forces).numel(), ca.SX(rates).numel()
+        except Exception as error:  # whatever a law of somebody else raises
+            said = str(error).partition("\n")[0]
+            raise InputError(
+                f"Compliant: {name} cannot be used ({type(error).__name__}: {said}); its functions take and return "
+                "expressions of CasADi, without if, and k has what coefficients(p) returns, by default its numbers."
+            ) from error
+        if count != (3, len(self.bristles)):
+            raise InputError(
+                f"Compliant: {name} must return one expression for each force, and a column of {len(self.bristles)} "
+                f"rates of its states, got {count[0]} for 3 and {count[1]}."
+            )
 
     @property
     def bristles(self) -> tuple[tuple[str, str], ...]:

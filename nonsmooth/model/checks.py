@@ -69,9 +69,12 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         overlap = np.flatnonzero(overlapping(system, gaps, p))
         if overlap.size:
             worst = overlap[np.argmin(gaps[overlap])]
+            name = system.contact_names[worst]
+            loose = {one.name for one in system.elements if isinstance(one, Clearance)}
+            centre = ', or let build(assemble="centred") place it in the middle'
             raise ModelError(
-                f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start; '
-                "move the bodies apart or enlarge the clearance."
+                f'The contact "{name}" overlaps by {-gaps[worst]:.6g} m at the start; move the bodies apart or enlarge '
+                f"the clearance{centre if state is system.start and name.partition('.')[0] in loose else ''}."
             )
     system.admissible["start"] = start
 

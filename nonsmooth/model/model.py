@@ -40,7 +40,8 @@ class Model(metaclass=Called):
     silence : names of remarks of `build` that are not to be made, as ``["no-gravity"]``; see `ModelWarning`
     assemble : what `build` does with the initial state unless it is told otherwise: nothing; True, satisfy the joints
         from the bodies' positions as initial guess; "centred", the same with ideal joints in place of clearances, so
-        that journals, balls and slides start in the middle. It is kept in `assembled`, and written to TOML files.
+        that journals, balls and slides start in the middle. It is kept in `assembled`, where `build` puts what it is
+        told, and written to TOML files.
 
     >>> from nonsmooth import Gravity, Ground, PlanarBody, PrismaticClearance, Rigid
     >>> model = Model(name="slider on a rod")
@@ -126,6 +127,8 @@ class Model(metaclass=Called):
             raise ModelError(
                 f'assemble must be True, False, "{CENTRED}" or what assemble() returned, got {shown(assemble)}.'
             )
+        if assemble in (True, CENTRED):
+            self.assembled = assemble
         with stage("building", self.name):
             system, report = self._system(), self.ideal().assemble() if assemble == CENTRED else assemble
             if report is True:

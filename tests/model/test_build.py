@@ -30,10 +30,13 @@ from nonsmooth import (
     RevoluteClearance,
     Rigid,
     SpatialBody,
+    SphericalClearance,
     Spring,
     Torque,
     Trajectory,
+    read_model,
     simulate,
+    write_model,
 )
 from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.system import System
@@ -458,3 +461,16 @@ def test_independence_does_not_depend_on_units_or_masses() -> None:
             for i in range(4)
         ]
         assert Model([Ground(), *bodies, *pins]).build().ng == 8
+
+
+def test_a_loose_joint_that_overlaps_is_told_of_the_remedy_which_a_file_keeps(tmp_path):
+    ground, contact = Ground(), Rigid(restitution=0.5, friction=0.0)
+    rod = SpatialBody("rod", mass=1.0, inertia=(1e-3, 1e-3, 1e-3), position=(0.1, 0.002, 0.0))
+    ball = SphericalClearance("ball", ground, rod, at_b=(-0.1, 0.0, 0.0), clearance=1e-4, contact=contact)
+    model = Model([ground, rod, ball])
+    for assemble in (False, True):
+        with pytest.raises(ModelError, match=r'"ball" overlaps by 0\.0019 m .* or let build\(assemble="centred"\)'):
+            model.build(assemble=assemble)
+    start = model.build(assemble="centred").start
+    write_model(model, tmp_path / "rod.toml")
+    np.testing.assert_array_equal(read_model(tmp_path / "rod.toml").build().start.q, start.q)

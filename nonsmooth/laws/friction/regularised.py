@@ -42,7 +42,7 @@ class SlipLaw(FrictionLaw):
 
     def coefficient(self, slip: Expression, k: SimpleNamespace) -> Expression:
         """mu [-] at a slip, with the sign of the slip; the force opposes it."""
-        raise TypeError(f"{type(self).__name__} has no coefficient.")
+        raise TypeError("it defines no coefficient(slip, k)")
 
     def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         return -normal * self.coefficient(slip, k)

@@ -25,9 +25,6 @@ class ElasticLaw(NormalLaw):
     It is a contact law by itself, or the `stiffness` of another: ``Flores(stiffness=Johnson(steel, steel), ...)``.
     """
 
-    def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
-        return self.elastic(depth, k)
-
 
 @dataclass(frozen=True, kw_only=True)
 class DampedLaw(NormalLaw):

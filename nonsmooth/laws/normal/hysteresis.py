@@ -75,7 +75,7 @@ class HysteresisLaw(DampedLaw):
 
     def damping(self, e: Expression) -> Expression:
         """chi [-] of a restitution, as published."""
-        raise TypeError(f"{type(self).__name__} has no damping.")
+        raise TypeError("it defines no damping(e)")
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
         chi = exact_chi(p.restitution) if self.calibrated else self.damping(p.restitution)
