@@ -1,8 +1,24 @@
 """The errors of the package. Each message states what is wrong with which value, what is accepted, and what to do."""
 
 import pickle
+import re
 from functools import partial
 from typing import Any
+
+#: what the system says where memory is missing, as of a library that cannot be loaded
+NO_MEMORY = re.compile(
+    "cannot allocate|failed to map segment|unable to allocate|not enough memory|can't start new thread", re.IGNORECASE
+)
+TOO_LITTLE = "the memory of this process does not suffice; free some, or raise the limit of the process"
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that it came of, says that memory is missing."""
+    while error is not None:
+        if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 class NonsmoothError(Exception):

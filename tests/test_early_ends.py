@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -530,3 +531,51 @@ def test_the_time_of_a_run_ends_between_two_programs_of_ipopt(monkeypatch):
         simulate(slider_rod(case=2).build(), GaussMPCC(), t_end=0.02, dt=Landing(1e-6, 1e-3), max_seconds=1.0)
     assert len(stopped.value.trajectory.t) > 1
     assert len(programs) == 11
+
+
+def test_libraries_of_the_output_are_loaded_before_the_first_step(folder, monkeypatch, capsys):
+    """As where there is room for the run, but not for HDF5 after it."""
+    import nonsmooth.cli.files
+    from nonsmooth.exceptions import TOO_LITTLE
+
+    def lacking():
+        raise NotWritten(f"HDF5 cannot be loaded: {TOO_LITTLE}.")
+
+    monkeypatch.setattr(nonsmooth.cli.files, "load_libraries", lacking)
+    monkeypatch.setattr(CompiledSteps, "__init__", lambda *_, **__: pytest.fail("a run has begun"))
+    assert main([*JOB, "--output", "run.nc"]) == 1
+    assert capsys.readouterr().err == f"nonsmooth: HDF5 cannot be loaded: {TOO_LITTLE}.\n"
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ImportError("libhdf5.so: failed to map segment from shared object"), OSError(12, "Cannot allocate memory"),
+     RuntimeError("can't start new thread"), MemoryError()],
+)  # fmt: skip
+def test_lack_of_memory_is_one_sentence_whichever_library_says_so(folder, monkeypatch, capsys, error):
+    def lacking(*_, **__):
+        raise RuntimeError("the library is missing") from error
+
+    monkeypatch.setattr(CompiledSteps, "__init__", lacking)
+    assert main(JOB) == 1
+    said = capsys.readouterr().err
+    assert "the memory of this process does not suffice" in said and said.count("\n") == 1
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(Trajectory, "report", lacking)
+    assert main([*JOB, "--output", "run.nc", "--report", "run.html"]) == 1
+    said = capsys.readouterr().err
+    assert "run.html was not made: the memory of this process does not suffice" in said and "run.nc" in said
+    assert len(Trajectory.load("run.nc").t) == 11
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of addresses is that of Linux")
+@pytest.mark.parametrize("words", [[*JOB, "--output", "run.nc"], ["plot", "run.nc"]], ids=["run", "plot"])
+def test_a_limit_below_what_libraries_take_is_refused_at_once(folder, words):
+    """Some of them hang where their memory ends."""
+    line = f"ulimit -v {400 << 10}; exec {sys.executable} -m nonsmooth {' '.join(words)}"
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and done.stdout == "" and list(folder.iterdir()) == []
+    assert done.stderr.startswith("nonsmooth: The address space of this process is limited to 400 MB")
+    assert done.stderr.count("\n") == 1

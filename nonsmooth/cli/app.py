@@ -12,7 +12,15 @@ from typer.core import TyperGroup
 
 from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.options import line
-from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import (
+    TOO_LITTLE,
+    InputError,
+    NonsmoothError,
+    NotWritten,
+    SimulationFailed,
+    SolverFailed,
+    lacks_memory,
+)
 from nonsmooth.progress import collect_timings, stage
 
 #: message after Ctrl-C where nothing was computed
@@ -143,7 +151,12 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
     progress = contextlib.nullcontext() if "_NONSMOOTH_COMPLETE" in os.environ else line()
     try:
         with progress, collect_timings(), stage("preparing", "the program and its input", begin=begin):
-            code = app(args=words, prog_name="nonsmooth", standalone_mode=False)
+            try:
+                code = app(args=words, prog_name="nonsmooth", standalone_mode=False)
+            except Exception as error:  # various ones of libraries that are loaded in between
+                if lacks_memory(error) and not isinstance(error, NonsmoothError):
+                    raise MemoryError from error
+                raise
             sys.stdout.flush()
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
@@ -163,7 +176,7 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
         _say(str(error))
         return 2
     except MemoryError:
-        _say("The memory of this process does not suffice; free some, or raise the limit of the process.")
+        _say(f"{TOO_LITTLE.capitalize()}.")
         return 1
     except BrokenPipeError:  # the reader of the output, such as head, has ended
         _drop_output()

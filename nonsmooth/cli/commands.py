@@ -32,6 +32,8 @@ HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
 MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written")
 REQUIRED = inspect.Parameter.empty
+#: commands that compute nothing
+LIGHT = ("list", "fits", "new", "doctor", "cite", "describe")
 UNIT = re.compile(r"^\[[^-].*?\]")  # a unit behind the name of an option
 HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
 
@@ -185,6 +187,10 @@ def add_command(app: typer.Typer, name: str, where: str) -> None:
     module, _, called = where.partition(".")
 
     def run(**words: Any) -> Any:
+        if name not in LIGHT:
+            from nonsmooth.files import check_room
+
+            check_room()
         return getattr(importlib.import_module(f"nonsmooth.cli.{module}"), called)(**words)
 
     _add(app, name, read(HERE / f"{module}.py", called), run)

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nonsmooth.exceptions import InputError, NonsmoothError
-from nonsmooth.files import path_of
+from nonsmooth.files import load_libraries, path_of
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -52,6 +52,8 @@ def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) ->
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
+    if path.suffix.lower() == ".nc":
+        load_libraries()  # before what is written is computed
 
 
 def new(path: Path, *, space: bool = False) -> None:

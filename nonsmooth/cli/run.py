@@ -15,7 +15,7 @@ from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, ex
 from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written, progress_bar
 from nonsmooth.cli.plot import usual_figure
-from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
+from nonsmooth.exceptions import TOO_LITTLE, InputError, Interrupted, SimulationFailed, lacks_memory
 from nonsmooth.files import write_figure
 from nonsmooth.progress import Advance, stage, timings
 from nonsmooth.run.checkpoints import EVERY, stored
@@ -185,6 +185,10 @@ class Ending:
                 write(path)
         except InputError as error:
             self.add(1, str(error))
+        except Exception as error:  # various ones of libraries that are loaded in between
+            if not lacks_memory(error):
+                raise
+            self.add(1, f"{path} was not made: {TOO_LITTLE}.")
         except KeyboardInterrupt:
             self.add(130, f"Interrupted while {path} was made.")
         else:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
+from nonsmooth.exceptions import TOO_LITTLE, InputError, NonsmoothError, NotWritten, ValidityWarning, lacks_memory
 from nonsmooth.files import hdf5_check
 from nonsmooth.files.hdf5_check import REFUSED, Refused, Variable
 from nonsmooth.progress import stage
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import xarray
 
 __all__ = [
-    "Pieces", "Variable", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
+    "Pieces", "Variable", "check_room", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
     "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
 ]  # fmt: skip
 
@@ -61,6 +61,9 @@ BLOCK = 1 << 22
 PROCESSOR_TIME, SLOWEST = 10.0, 20e6
 #: how many times longer its reading may take by the clock: a process that does not compute is ended as well
 WAITING = 60.0
+
+#: bytes of addresses that the libraries take with which a run, a study or a figure is computed
+ROOM = 640 << 20
 
 Contents = tuple[dict[str, Variable], dict[str, Any]]
 #: where a table begins in a file, and its values
@@ -119,10 +122,10 @@ def _replacing(path: str | os.PathLike[str], what: str) -> Iterator[int]:
                 os.close(handle)
             os.replace(unfinished, target)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise NotWritten(
-                f"{what} cannot be written to {path} ({reason}); give a file in a writable folder."
-            ) from error
+            reason, remedy = error.strerror or type(error).__name__, "give a file in a writable folder"
+            if lacks_memory(error):
+                reason, remedy = "lack of memory", TOO_LITTLE
+            raise NotWritten(f"{what} cannot be written to {path} ({reason}); {remedy}.") from error
         finally:
             with contextlib.suppress(OSError):  # absent after renaming; one that cannot be removed has a hidden name
                 unfinished.unlink()
@@ -266,14 +269,35 @@ def forget_pages(*arrays: Any) -> None:
             base.madvise(mmap.MADV_DONTNEED)
 
 
+def check_room() -> None:
+    """Raise NonsmoothError where the limit of this process leaves less room than libraries take, some of which hang
+    where it ends."""
+    try:
+        import resource
+    except ImportError:  # where there is no such limit
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < ROOM:
+        raise NonsmoothError(
+            f"The address space of this process is limited to {limit >> 20} MB, and {ROOM >> 20} are needed at least; "
+            "raise the limit, such as by `ulimit -v unlimited`."
+        )
+
+
 def load_libraries() -> None:
     """Import what `write_contents` and `read_contents` import, so that there is room for it later."""
-    import h5netcdf  # noqa: F401
-    import h5py  # noqa: F401
+    try:
+        import h5netcdf  # noqa: F401
+        import h5py  # noqa: F401
+    except Exception as error:  # various errors of libraries that are half loaded
+        if lacks_memory(error):
+            raise NotWritten(f"HDF5, which reads and writes results, cannot be loaded: {TOO_LITTLE}.") from error
+        raise
 
 
 def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[str], what: str) -> None:
     """Write a NetCDF file with its checksum; `fill` returns tables for which it only makes room."""
+    load_libraries()
     import h5netcdf
 
     with _replacing(path, what) as handle:
@@ -383,6 +407,7 @@ def read_contents(
     """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, inspected beforehand.
     A file without a checksum, of an earlier version, causes a warning; InputError if it is of another kind, or damaged.
     `known` and `conventions` are as in `hdf5_check.contents`, `what` is the kind of file in messages."""
+    load_libraries()
     import h5py
 
     path = path_of(path, "The file to read")

@@ -11,6 +11,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.run import MOST, Run, StepBatch, origin_of
 from nonsmooth.exceptions import (
+    TOO_LITTLE,
     BudgetSpent,
     Interrupted,
     ModelError,
@@ -18,6 +19,7 @@ from nonsmooth.exceptions import (
     SimulationFailed,
     SolverFailed,
     TimeSpent,
+    lacks_memory,
 )
 from nonsmooth.model.closing import closed_pose
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
@@ -178,7 +180,8 @@ class TimeLoop:
             elif self.steps == 0 and isinstance(error, NonsmoothError):
                 raise  # input that cannot be used
             else:
-                text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")[:500]
+                said = f"MemoryError: {TOO_LITTLE}" if lacks_memory(error) else f"{type(error).__name__}: {error}"
+                text = " ".join(said.split()).rstrip(":. ")[:500]
                 steps_ = f"{self.steps} step{'s' * (self.steps != 1)}"
                 message = f"After {steps_}, at t = {state.t:.9g} s, the run was ended by {text}."
             trajectory = self._finish(state, f"failed: {message}")

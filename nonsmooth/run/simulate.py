@@ -19,7 +19,14 @@ from nonsmooth import solvers
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import interpreted as text_interpreted
 from nonsmooth.engine import steps_of
-from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
+from nonsmooth.exceptions import (
+    TOO_LITTLE,
+    InputError,
+    Interrupted,
+    NonsmoothError,
+    SimulationFailed,
+    ValidityWarning,
+)
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.joints import Joint
@@ -47,8 +54,6 @@ LAST_DIGITS = 1e-15
 #: messages if Ctrl-C comes after the last step, and between the runs that give a verdict
 COMPLETE = "The run was complete when it was interrupted."
 UNCHECKED = "Interrupted during the comparison of runs; one run is complete and kept, without a verdict."
-#: message if not even the rows of a first block fit
-NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
 @arguments.known_arguments
@@ -192,8 +197,8 @@ def _simulated(
             if made is None or isinstance(error, Interrupted):
                 raise
             raise Interrupted(COMPLETE, trajectory=made) from None
-        except MemoryError as error:
-            raise NonsmoothError(NO_MEMORY) from error
+        except MemoryError as error:  # not even the rows of a first block fit
+            raise NonsmoothError(f"{TOO_LITTLE.capitalize()}.") from error
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:

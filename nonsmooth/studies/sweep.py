@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.files import check_room
 from nonsmooth.model.kinds import unit_of_argument
 from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
@@ -258,6 +259,7 @@ def sweep(
     """
     if not isinstance(design, Design):
         raise InputError(f"design must be a grid, a list or a sample, as grid({{...}}), got {shown(design)}.")
+    check_room()
     check_stepper(stepper)
     check_kinds(parameters, None, t_end, None)
     if not t_end > 0.0:
