@@ -296,6 +296,23 @@ def test_facts_that_are_none_are_refused(trajectory, tmp_path, manifest):
         Trajectory.load(path, slider_rod(case=1).build())
 
 
+@pytest.mark.parametrize("facts", [{"manifest": "[]"}, {"manifest": "3"}, {"counts": "[]"}], ids=str)
+def test_a_manifest_that_is_no_table_is_refused(trajectory, tmp_path, facts):
+    write_dataset(trajectory.to_dataset(complete=True).assign_attrs(facts), tmp_path / "run.nc", "The trajectory")
+    with pytest.raises(InputError, match="not a complete trajectory .*its manifest or its counts are no table"):
+        Trajectory.load(tmp_path / "run.nc")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: t[::-1], lambda t: -t, lambda t: np.where(t > 0.01, np.nan, t), lambda t: t + np.inf]
+)
+def test_times_that_are_none_are_refused(trajectory, tmp_path, change):
+    dataset = trajectory.to_dataset(complete=True)
+    write_dataset(dataset.assign_coords(time=("time", change(trajectory.t))), tmp_path / "run.nc", "The trajectory")
+    with pytest.raises(InputError, match="not a complete trajectory .*its times are not finite, ascending numbers"):
+        Trajectory.load(tmp_path / "run.nc")
+
+
 @pytest.mark.parametrize("left_out", ["time", "q", "gap_rate_left", "impact_contact", "contact", "energy_term"])
 def test_a_missing_table_is_refused_by_name(trajectory, tmp_path, left_out):
     path = tmp_path / "run.nc"

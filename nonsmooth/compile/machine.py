@@ -280,7 +280,12 @@ def read(path: Path) -> bytes | None:
         data = path.read_bytes()
     except OSError:
         return None
-    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+    return data[32:] if _digest(path, data[32:]) == data[:32] else None
+
+
+def _digest(path: Path, data: bytes) -> bytes:
+    """Of the contents and the name: those of another name are code of something else."""
+    return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
 
 
 def write(path: Path, data: bytes) -> None:
@@ -291,7 +296,7 @@ def write(path: Path, data: bytes) -> None:
             return
         handle, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(data).digest() + data)
+            file.write(_digest(path, data) + data)
         os.replace(temporary, path)
     except OSError:
         return

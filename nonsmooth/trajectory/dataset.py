@@ -233,6 +233,11 @@ def _from_contents(
 ) -> Run:  # fmt: skip
     """The trajectory of a complete file; ValueError and others if its data do not fit."""
     t = _read(variables, "time", ("time",))
+    if not (t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0.0)):
+        raise ValueError("its times are not finite, ascending numbers")
+    manifest, counts = json.loads(attributes["manifest"]), json.loads(attributes["counts"])
+    if not (isinstance(manifest, dict) and isinstance(counts, dict)):
+        raise ValueError("its manifest or its counts are no table")
     tables: dict[str, Any] = {}
     for table in TABLES:
         dimensions, _, facts = variables[table.variable]
@@ -245,7 +250,6 @@ def _from_contents(
     numbers = {name: _read(variables, f"impact_{name}", ("impact",)) for name in IMPACT_COLUMNS}
     impacts = impact_table(contacts, numbers)
     start = State(float(t[0]), tables["q"].array[0], tables["v"].array[0], _internal_states(variables, "start_memory"))
-    manifest = json.loads(attributes["manifest"])
     energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
     residuals = [one.name for one in fields(Certificate) if one.name != "energy"]
     worst = {name: float(attributes[f"certificate_{name}"]) for name in residuals}
@@ -266,7 +270,7 @@ def _from_contents(
     )  # fmt: skip
     return cls(
         t=t, left=left, impacts=impacts, certificate=Certificate(**worst, energy=energy), manifest=manifest, end=end,
-        counts=json.loads(attributes["counts"]), status=str(attributes["status"]), force_axes=vectors, origin=origin,
+        counts=counts, status=str(attributes["status"]), force_axes=vectors, origin=origin,
         wall_seconds=float(attributes["wall_seconds"]),
         verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN, **tables,
     )  # fmt: skip

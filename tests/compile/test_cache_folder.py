@@ -97,3 +97,12 @@ def test_waiting_ends(folder, tmp_path, monkeypatch):
     finally:
         holder.kill()
         holder.communicate()
+
+
+def test_two_objects_that_were_exchanged_are_not_those_of_their_names(folder):
+    for name in ("some", "other"):
+        machine.write(folder / f"{name}.o", name.encode())
+    (folder / "some.o").rename(folder / "third.o")
+    (folder / "other.o").rename(folder / "some.o")
+    (folder / "third.o").rename(folder / "other.o")
+    assert [machine.read(folder / f"{name}.o") for name in ("some", "other")] == [None, None]
