@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import nonsmooth
-from nonsmooth import diagnostics, flexible, identification, laws, plots, report, studies
+from nonsmooth import derivatives, diagnostics, flexible, identification, laws, plots, report, studies
 
 HEAD = """\
 # API
@@ -51,7 +51,7 @@ def page() -> str:
     bases = sorted(name for name in laws.__all__ if name.endswith("Law")) + ["Limit", "Material", "contact_modulus"]
     said = "A law of your own is derived from one of these, see [How do I](how_do_i.md#add-a-contact-law-of-my-own)."
     sections.append(section("Bases of laws, and what they take", said, "nonsmooth.laws", bases))
-    for module in (diagnostics, studies, identification, flexible, plots, report):
+    for module in (diagnostics, derivatives, studies, identification, flexible, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]
         sections.append(section(name.capitalize(), first, module.__name__, sorted(module.__all__)))

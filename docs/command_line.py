@@ -97,6 +97,9 @@ EXAMPLES = {
         "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
         "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",
     ],
+    "study gradient": [
+        "nonsmooth study gradient slider-crank-revolute --of slider.x --t-end 1ms --by pin.clearance --by rod.mass",
+    ],
     "plot": [
         "nonsmooth run slider-rod --case 2 --dt-min 1us --dt-max 1ms --t-end 20ms --output run.nc",
         "nonsmooth plot run.nc",

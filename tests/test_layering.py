@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "diagnostics": {"trajectory", "model"},
     "trust": {"trajectory", "diagnostics", "schemes", "solvers", "step", "model"},
     "run": {"engine", "trust", "schemes", "solvers", "trajectory", "step", "model", "laws"},
+    "derivatives": {"run", "trajectory", "schemes", "step", "model", "laws"},
     # names and settings of what runs a model
     "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step"},
     "studies": {

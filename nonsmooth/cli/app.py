@@ -96,6 +96,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
         "sweep": "sweep.sweep",
         "tolerance": "sweep.tolerance",
         "bifurcation": "sweep.bifurcation",
+        "gradient": "gradient.gradient",
     },
     "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
     "plot": "plot.plot",

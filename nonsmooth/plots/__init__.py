@@ -20,11 +20,11 @@ from nonsmooth.plots.orbits import orbit
 from nonsmooth.plots.pages import Animation, animation, sketch
 from nonsmooth.plots.panel import Measured, Panel, quantities, read_measured
 from nonsmooth.plots.panel import units_of as unit_of
-from nonsmooth.plots.variation import bees, excitation, excited, fitted, identified, sweep, tolerance
+from nonsmooth.plots.variation import bees, excitation, excited, fitted, identified, ranking, sweep, tolerance
 
 __all__ = [
     "Animation", "Measured", "Panel", "amplitudes", "animation", "bees", "bifurcation_diagram", "comparison", "contact",
     "energy", "excitation", "excited", "figure", "fitted", "identified", "impact_table", "law_card", "mode_bars",
-    "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "read_measured",
+    "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "ranking", "read_measured",
     "rigid_limit", "sketch", "step_size", "sweep", "tolerance", "unit_of",
 ]  # fmt: skip

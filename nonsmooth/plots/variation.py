@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -307,6 +307,22 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
     figure = new_figure(width, height, w_pad=0.06, h_pad=0.06)
     return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def ranking(labels: Sequence[str], effects: Mapping[str, Array], units: Sequence[str]) -> Figure:
+    """Changes of quantities by the changes of parameters that `labels` (m,) name; one panel for each quantity.
+
+    Parameters
+    ----------
+    effects : of each quantity, the change (m,) in its unit
+    """
+    figure, axes = _figure(1, len(effects), 1.6 + 3.0 * len(effects), 1.2 + 0.28 * len(labels))
+    for axis, (name, values), unit in zip(axes[0], effects.items(), units, strict=True):
+        axis.barh(np.arange(len(labels)), values, 0.6, color=[COLOURS[int(x < 0.0)] for x in values])
+        axis.axvline(0.0, color=INK, lw=0.7)
+        dress(axis, f"Change of {name}", f"[{unit}]", "")
+        _named(axis, list(labels) if axis is axes[0, 0] else [""] * len(labels))
+    return figure
 
 
 def excitation(found: Excitation) -> Figure:
