@@ -130,7 +130,7 @@ def _inverse(K: Array) -> Array:
     dependent = ~(np.abs(found).sum(axis=(1, 2)) < 1.0 / DEPENDENT)
     if dependent.any():
         found[dependent] = np.linalg.pinv(K[dependent], rcond=DEPENDENT)
-    return found
+    return np.asarray(found, dtype=float)
 
 
 class _Rows:

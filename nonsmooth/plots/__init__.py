@@ -25,6 +25,6 @@ from nonsmooth.plots.variation import bees, excitation, excited, fitted, identif
 __all__ = [
     "Animation", "Measured", "Panel", "amplitudes", "animation", "bees", "bifurcation_diagram", "comparison", "contact",
     "energy", "excitation", "excited", "figure", "fitted", "identified", "impact_table", "law_card", "mode_bars",
-    "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "ranking", "read_measured",
-    "rigid_limit", "sketch", "step_size", "sweep", "tolerance", "unit_of",
+    "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "ranking",
+    "read_measured", "rigid_limit", "sketch", "step_size", "sweep", "tolerance", "unit_of",
 ]  # fmt: skip

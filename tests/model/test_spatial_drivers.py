@@ -77,7 +77,7 @@ def test_the_angle_counts_from_the_given_orientation() -> None:
     assert system.constraint_names[-1] == "motor.angle"
     turning = np.array([0, 0, 0, 1.0, 0, 0])  # about the axis of b, which is x
     assert system.numeric.W_g(0.0, system.start.q, system.parameter_values)[0][:, -1] == pytest.approx(
-        turning, abs=1e-15
+        turning, abs=1e-14
     )
 
 

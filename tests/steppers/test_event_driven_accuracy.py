@@ -186,7 +186,7 @@ def test_a_load_that_changes_is_followed_at_rest():
     walls = sum(trajectory.contact_force[name][:, 1] for name in ("left", "right"))
     mean = np.diff(1e3 * trajectory.t**3 / 3) / np.diff(trajectory.t)  # forces of rows are means over their steps
     assert np.allclose((floor + walls)[1:], 6 * G + mean, rtol=1e-9, atol=0)
-    # forces are solved to 1e-9 of the largest: by what is left of the load a disc of 1 kg would go 1e-9 of its way alone
+    # forces are solved to 1e-9 of the largest: what is left would move a disc of 1 kg by 1e-9 of its way without others
     alone = 1e3 * trajectory.t[-1] ** 4 / 12
     assert np.max(np.abs(trajectory.q.array - trajectory.q.array[0])) <= 1e-9 * alone
 
