@@ -96,10 +96,10 @@ def test_a_four_bar_with_all_bars_turned_by_half_a_radian_closes_in_the_mode_of_
     system = four_bar(tuple(0.5 * sign for sign in signs), side).build(assemble=True)
     head, tip = pin(system, 0, CRANK / 2), pin(system, 1, COUPLER / 2)
     # round-off of lengths of 0.3 m
-    assert np.hypot(*head) == pytest.approx(CRANK, abs=1e-14)
-    assert np.hypot(*(tip - head)) == pytest.approx(COUPLER, abs=1e-14)
-    assert np.hypot(*(tip - (BASE, 0.0))) == pytest.approx(ROCKER, abs=1e-14)
-    assert pin(system, 2, ROCKER / 2) == pytest.approx(tip, abs=1e-14)
+    assert np.hypot(*head) == pytest.approx(CRANK, abs=1e-13)
+    assert np.hypot(*(tip - head)) == pytest.approx(COUPLER, abs=1e-13)
+    assert np.hypot(*(tip - (BASE, 0.0))) == pytest.approx(ROCKER, abs=1e-13)
+    assert pin(system, 2, ROCKER / 2) == pytest.approx(tip, abs=1e-13)
     assert side_of(system) == side
 
 
@@ -107,7 +107,7 @@ def test_a_guess_with_all_bars_in_one_place_closes_and_says_that_it_was_perturbe
     heap = [dataclasses.replace(e, position=(0.0, 0.0), angle=0.0) if isinstance(e, PlanarBody) else e
             for e in four_bar().elements]  # fmt: skip
     report = Model(heap).assemble()
-    assert report.residual < 1e-14 and report.attempts > 1
+    assert report.residual < 1e-13 and report.attempts > 1
     assert f"this is attempt {report.attempts}, from a perturbed guess" in str(report)
 
 
@@ -153,8 +153,8 @@ def test_the_report_tells_what_moved_and_by_how_much() -> None:
     report, arm = model.assemble(), model.build(assemble=True).parameters["pin.at_b_x"]
     (moved,) = report.moved
     # round-off of 0.5 m, and of 2 m/s
-    assert (moved.displacement, moved.rotation) == pytest.approx((0.503 + arm, 0.0), abs=1e-15)
-    assert (moved.velocity, moved.angular_velocity) == pytest.approx((2.0, 0.0), abs=1e-14)
+    assert (moved.displacement, moved.rotation) == pytest.approx((0.503 + arm, 0.0), abs=1e-14)
+    assert (moved.velocity, moved.angular_velocity) == pytest.approx((2.0, 0.0), abs=1e-13)
     assert str(report).splitlines()[1:] == [
         "body displacement [m] rotation [rad] velocity [m/s] angular velocity [rad/s]",
         f"bob             0.003              0              2 {moved.angular_velocity:>24.4g}",
@@ -180,14 +180,14 @@ def test_a_crank_that_declares_120_rpm_keeps_them_and_the_bars_follow() -> None:
     # omega_c x arm - omega_r x other = -omega x head
     A = np.array([[-arm[1], other[1]], [arm[0], -other[0]]])
     assert (coupler, rocker) == pytest.approx(tuple(np.linalg.solve(A, [speed * head[1], -speed * head[0]])), rel=1e-13)
-    assert rates(system) == pytest.approx(0.0, abs=1e-14)
+    assert rates(system) == pytest.approx(0.0, abs=1e-13)
 
 
 def test_a_driver_is_enough_and_prevails_over_a_declared_speed() -> None:
     for speed in (0.0, 3.0):
         motor = PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: np.pi / 2 + 7 * t)
         system = Model([*four_bar(speed=speed).elements, motor]).build(assemble=True)
-        assert system.start.v[2] == pytest.approx(7.0, rel=1e-14)
+        assert system.start.v[2] == pytest.approx(7.0, rel=1e-13)
 
 
 MOTIONS = {
@@ -210,7 +210,7 @@ def test_the_speed_at_a_kink_of_a_driver_is_that_after_it(kind: str, late: float
     model = Model([Ground(), slider, Prismatic("rail", "ground", "slider"), drive])
     system = model.build(assemble=True)
     start = closed_start(system, dataclasses.replace(system.start, t=t), system.parameter_values)
-    assert start.v[0] == pytest.approx(speed, abs=1e-15)  # round-off of slopes
+    assert start.v[0] == pytest.approx(speed, abs=1e-14)  # round-off of slopes
     fits = system.state({"slider.x": 0.0}, velocities={"slider.x": speed}, t=t)
     check_start(system, fits, system.parameter_values)
     wrong = system.state({"slider.x": 0.0}, velocities={"slider.x": 0.25}, t=t)
@@ -225,7 +225,7 @@ def test_declared_velocities_that_the_joints_do_not_allow_change_by_the_least_ki
     welds = [Fixed("a", left, rod, at_a=(0.5, 0.0)), Fixed("b", rod, right, at_a=(0.5, 0.0))]
     slide = Prismatic("slide", "ground", left)
     start = Model([Ground(), left, right, rod, welds[0], welds[1], slide]).build(assemble=True).start
-    assert start.v == pytest.approx([1.5, 0.0, 0.0] * 3, abs=1e-14)  # round-off; the heavy rod has no say
+    assert start.v == pytest.approx([1.5, 0.0, 0.0] * 3, abs=1e-13)  # round-off; the heavy rod has no say
 
 
 def test_a_long_chain_whose_crank_declares_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,7 @@ def test_redundant_rows_do_not_disturb_assembly() -> None:
         joints.append(Revolute(f"foot{i}", "ground", crank, at_a=(x, 0.0), at_b=(-0.5, 0.0)))
         joints.append(Revolute(f"head{i}", crank, "table", at_a=(0.5, 0.0), at_b=(x - 1.0, 0.0)))
     system = Model([Ground(), *bodies, *joints]).build(assemble=True)
-    assert system.assembly is not None and system.assembly.residual < 1e-14
+    assert system.assembly is not None and system.assembly.residual < 1e-13
     assert len(system.redundant) == 1
     assert system.start.q[2] == pytest.approx(0.0, abs=1e-13)  # the table is level
     assert system.start.q[5::3] == pytest.approx(system.start.q[5], abs=1e-13)  # the cranks are parallel
@@ -343,7 +343,7 @@ def test_a_spatial_four_bar_off_by_a_fifth_of_its_size_closes(seed: int) -> None
     assert rocker_end[0] == pytest.approx(1.0, abs=1e-13)
     assert np.linalg.norm(rocker_end - (1.0, 1.0, 0.0)) == pytest.approx(0.8, abs=1e-13)
     assert np.linalg.norm(rocker_end - crank_end) == pytest.approx(1.3, abs=1e-13)
-    assert np.linalg.norm(system.start.q.reshape(3, 7)[:, 3:], axis=1) == pytest.approx(1.0, abs=1e-14)
+    assert np.linalg.norm(system.start.q.reshape(3, 7)[:, 3:], axis=1) == pytest.approx(1.0, abs=1e-13)
 
 
 def test_the_speed_of_a_spatial_crank_is_enough() -> None:
@@ -381,7 +381,7 @@ def bennett(off: float = 0.0, seed: int = 0, stretch: float = 1.0, gravity: bool
     frames = [np.eye(4)]
     for theta, length, twist in ((first, a, alpha), (second, b, beta), (-first, a, alpha), (-second, b, beta)):
         frames.append(frames[-1] @ denavit_hartenberg(theta, length, twist))
-    assert frames[4] == pytest.approx(np.eye(4), abs=1e-14)  # it closes
+    assert frames[4] == pytest.approx(np.eye(4), abs=1e-13)  # it closes
     bodies = [
         misplaced(f"link{k}", ((frames[k][:3, 3] + frames[k + 1][:3, 3]) / 2, frames[k + 1][:3, :3]), off, random)
         for k in range(3)

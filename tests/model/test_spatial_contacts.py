@@ -38,7 +38,7 @@ from nonsmooth.model.system import System
 ROUGH = Rigid(restitution=0.3, friction=0.2)
 PLANE = {"normal": (1.0, 2.0, 2.0), "at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)}
 # lengths of the order of 1 to 5, some dozens of operations of 1e-16 each
-TOLERANCE = 2e-14
+TOLERANCE = 2e-13
 
 
 def built(kind: type[Contact], **numbers: Any) -> System:

@@ -14,7 +14,7 @@ from nonsmooth_problems.newtons_cradle import after_simultaneous_impacts, after_
 def test_balls_hang_in_touch(lifted):
     system = newtons_cradle(lifted=lifted).build()
     gaps = system.true_gaps(system.start.q[None, :], system.parameter_values)[0]
-    np.testing.assert_allclose(np.delete(gaps, lifted - 1), 0.0, atol=1e-16)
+    np.testing.assert_allclose(np.delete(gaps, lifted - 1), 0.0, atol=1e-15)  # round-off of places of 0.1 m
     assert gaps[lifted - 1] > 1e-3
 
 

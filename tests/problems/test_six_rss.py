@@ -39,7 +39,7 @@ def test_known_facts_of_the_ideal_robot():
 def test_it_starts_with_closed_joints_and_rates(ideal):
     """To round-off of the kinematics' derivatives, taken exactly; positions to a few units in the last place of 1 m."""
     p, start = ideal.parameter_values, ideal.start
-    assert np.max(np.abs(np.array(ideal.violation(0.0, start.q, p)))) < 4e-15
+    assert np.max(np.abs(np.array(ideal.violation(0.0, start.q, p)))) < 2e-14
     rates = jacobian(ideal, start) @ start.v + np.array(ideal.g_t(0.0, start.q, p)).ravel()
     assert np.max(np.abs(rates)) < 1e-14
 

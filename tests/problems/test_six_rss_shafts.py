@@ -21,7 +21,7 @@ def test_shafts_start_in_the_middle_of_their_clearances():
     for leg in LEGS:
         own = [gap for name, gap in gaps.items() if name.startswith(f"shaft{leg}.")]
         # round-off of places of 0.4 m
-        assert own == pytest.approx([SHAFT] * 10, abs=1e-15)
+        assert own == pytest.approx([SHAFT] * 10, abs=1e-14)
 
 
 @pytest.mark.parametrize("flexible", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -178,6 +178,7 @@ def test_a_pile_rests_whatever_its_forces_are(rows, friction):
     assert trajectory.counts["fallbacks"] == trajectory.counts["shortened"] == 0
 
 
+@pytest.mark.exact("discs touch to the last bit")
 def test_a_load_that_changes_is_followed_at_rest():
     """The upper disc of a pile is pressed by a force that grows with time; the floor carries it at each instant."""
     system = pile(3, 0.5, load=lambda t: (0.0, -1e3 * t**2))

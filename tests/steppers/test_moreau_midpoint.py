@@ -66,7 +66,7 @@ def test_a_start_with_open_joints_closes_in_two_steps():
     run = simulate(system, MIDPOINT, t_end=0.02, dt=1e-3, state=start)
     off = np.abs(run.q["rod.x"] - 0.5)
     assert off[0] == pytest.approx(5e-10, rel=1e-6) and off[1] > 1e-10
-    assert np.all(off[3:] <= 1e-15)
+    assert np.all(off[3:] <= 1e-14)
 
 
 def test_a_shorter_last_step_is_as_good_as_the_others():
