@@ -284,7 +284,7 @@ def read(path: Path) -> bytes | None:
 
 
 def _digest(path: Path, data: bytes) -> bytes:
-    """Of the contents and the name: those of another name are code of something else."""
+    """Digest of contents and name: the contents of another name are code of something else."""
     return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
 
 

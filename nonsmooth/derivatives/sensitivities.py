@@ -24,7 +24,7 @@ from nonsmooth.trajectory import Trajectory
 
 #: growth of a small change, relative to the motion, beyond which the errors of the run are no longer small
 HORIZON = 1e9
-#: default relative tolerance of a run whose derivatives are asked for
+#: default relative tolerance of a run that is differentiated
 RTOL = 1e-12
 #: least number of its steps: some of a fall or of a turn, whose derivatives each step integrates to round-off
 LEAST_STEPS = 500

@@ -239,7 +239,7 @@ class Sweep:
 
 
 def _changes(phases: Phases, row: int) -> Iterator[tuple[str, int]]:
-    """What ends or begins at a row between two steps, the end of a slip first."""
+    """Kinds of changes at a row between two steps, with their contacts; the end of a slip first."""
     closed, sticks, direction = ((one[row - 1], one[row]) for one in (phases.closed, phases.sticks, phases.direction))
     lasting = (closed[0] == 1.0) & (closed[1] == 1.0)
     for k in np.flatnonzero(lasting & (direction[0] != 0.0) & (direction[1] != direction[0])):

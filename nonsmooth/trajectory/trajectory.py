@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: packages above this one, which draw and convert runs and are imported when they are called: name -> module
 ABOVE = {
     "contact_table": "nonsmooth.diagnostics", "figure": "nonsmooth.plots", "frame": "nonsmooth.report",
-    "write": "nonsmooth.report",
+    "sensitivities": "nonsmooth.derivatives", "write": "nonsmooth.report",
 }  # fmt: skip
 
 
@@ -298,6 +298,10 @@ class Trajectory:
             Save it by ``figure.savefig("run.pdf")``.
         """
         return _above("figure")(self, *what, width=width, measured=measured, exact=exact)
+
+    def sensitivities(self, wrt: str | Sequence[str]) -> Any:
+        """Derivatives of all rows and events of an event-driven run, see `nonsmooth.derivatives.sensitivities`."""
+        return _above("sensitivities")(self, wrt)
 
     @property
     def contacts(self) -> NDArray[np.void]:
