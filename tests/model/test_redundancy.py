@@ -11,7 +11,7 @@ from loops import each
 from nonsmooth import Ground, Model, PlanarBody, Revolute
 from nonsmooth.model import redundancy
 from nonsmooth.model.evaluate import ConstraintRows
-from nonsmooth.model.redundancy import Directions, _dependent, weighted
+from nonsmooth.model.redundancy import Directions, weighted
 
 
 def random_directions(seed: int) -> Directions:
@@ -49,7 +49,13 @@ def dense(found: Directions) -> np.ndarray:
 def test_redundant_rows_are_those_that_the_whole_matrix_shows(seed, monkeypatch):
     monkeypatch.setattr(redundancy, "MANY", 1 if seed % 2 else MANY)  # of odd ones the sparse factor is asked first
     found = random_directions(seed)
-    assert found.redundant() == _dependent(dense(found), np.arange(found.a.size))
+    D, redundant = dense(found), found.redundant()
+    ranks = [np.linalg.matrix_rank(D[:, :k], tol=redundancy.RANK) for k in range(found.a.size + 1)]
+    assert sorted(redundant) == np.flatnonzero(np.diff(ranks) == 0).tolist()
+    for row, others in redundant.items():  # a combination of these, and not of fewer
+        assert not set(others) & redundant.keys() and max(others, default=-1) < row
+        shares = np.linalg.lstsq(D[:, others], D[:, row])[0]
+        assert np.allclose(D[:, others] @ shares, D[:, row], rtol=0.0, atol=1e-9) and np.all(np.abs(shares) > 1e-6)
 
 
 @each("seed", range(100))
