@@ -343,21 +343,7 @@ class _Reader:
         except InputError as error:
             self.source.fault_of(error, type(table), path)
             raise _Failed from None
-        self._check_units(made, table, data, path)
-        return made
-
-    def _value(self, value: Any, data: Any, path: tuple[str | int, ...]) -> Any:
-        """The value of a key; a list that contains functions of time is a vector function."""
-        if isinstance(value, Table):
-            return self._make(value, data, path)
-        if isinstance(value, dict):
-            return {name: self._value(one, data[name], (*path, name)) for name, one in value.items()}
-        if not isinstance(value, list):
-            return value
-        return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
-
-    def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
-        """Check units that only the created object knows: of a motion, of a stiffness with an exponent."""
+        # check units that only the created object knows: of a motion, of a stiffness with an exponent
         for entry in entries(type(table)):
             if not open_unit(entry.unit) or entry.key not in data or not hasattr(made, "quantity"):
                 continue
@@ -370,6 +356,17 @@ class _Reader:
                     if open_unit(inner.unit) and inner.key in data[entry.key]:
                         own = inner.unit.split(" or ")[place]
                         self._check_unit(data[entry.key][inner.key], own, (*path, entry.key, inner.key))
+        return made
+
+    def _value(self, value: Any, data: Any, path: tuple[str | int, ...]) -> Any:
+        """The value of a key; a list that contains functions of time is a vector function."""
+        if isinstance(value, Table):
+            return self._make(value, data, path)
+        if isinstance(value, dict):
+            return {name: self._value(one, data[name], (*path, name)) for name, one in value.items()}
+        if not isinstance(value, list):
+            return value
+        return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
 
     def _check_unit(self, value: Any, unit: str, path: tuple[str | int, ...]) -> None:
         for text in value if isinstance(value, list) else [value]:

@@ -336,7 +336,19 @@ class Layout:
         if varied is None or not varied.isdisjoint(self._bond_numbers):
             self._laws(memory, values)
         if varied is None or any(group.record is one for group in stale for one in self.steady):
-            self._steady_forces(memory)
+            # sums of the forces on bodies that do not change
+            for group in self.groups:
+                if any(group.record is one for one in self.steady):
+                    evaluate(memory, self.shape, group.record)
+            body, loads = memory.of["Body"], memory.of["Load"][len(self.whole["loads"]) :]
+            ground, size = memory.start["Body"], dtype("Body", self.shape).itemsize
+            step = dtype("Load", self.shape).itemsize
+            first = memory.start["Load"] + len(self.whole["loads"]) * step - ground
+            body["steady"] = 0.0
+            for side in ("a", "b"):
+                bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
+                np.add.at(body["steady"], bodies, loads[f"on_{side}"])
+            body["steady"][0] = 0.0
 
     def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
         """Words of a memory, filled with values that differ in the indices `varied` alone, and their values (runs,
@@ -363,21 +375,6 @@ class Layout:
                 numbers.append(law)
         return np.concatenate(words), np.concatenate(numbers, axis=1)
 
-    def _steady_forces(self, memory: Memory) -> None:
-        """Sums of the forces on bodies that do not change."""
-        for group in self.groups:
-            if any(group.record is one for one in self.steady):
-                evaluate(memory, self.shape, group.record)
-        body, loads = memory.of["Body"], memory.of["Load"][len(self.whole["loads"]) :]
-        ground, size = memory.start["Body"], dtype("Body", self.shape).itemsize
-        step = dtype("Load", self.shape).itemsize
-        first = memory.start["Load"] + len(self.whole["loads"]) * step - ground
-        body["steady"] = 0.0
-        for side in ("a", "b"):
-            bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
-            np.add.at(body["steady"], bodies, loads[f"on_{side}"])
-        body["steady"][0] = 0.0
-
     def _prepare(self, memory: Memory, group: _Group, values: Array) -> None:
         parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
         slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
@@ -390,7 +387,21 @@ class Layout:
         M = np.asarray(self.elementwise.placed(start.q, start.v, values).masses)
         diagonal, moved = M.diagonal(axis1=1, axis2=2), body[1:]
         if self.shape.modes:
-            self._modal_masses(moved, values)
+            # masses of one, stiffnesses and dampings of the modes of flexible bodies
+            first = 4 if self.shape.dimension == 2 else 16  # of modes among masses
+            for k, e in enumerate(self.bodies):
+                if not isinstance(e, FlexibleBody):
+                    continue
+                numbers = {label: values[self.index[f"{e.name}.{label}"]] for label in e.numbers()}
+                frequency, damping = (
+                    np.array([value for label, value in numbers.items() if label.startswith(name)])
+                    for name in ("frequency", "damping")
+                )
+                for name, found in (
+                    ("mass", 1.0), ("inverse_mass", 1.0), ("stiffness", frequency**2), ("damping", damping),
+                ):  # fmt: skip
+                    moved[name][k].reshape(-1)[first : first + e.count] = found
+                moved["sqrt_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
         rigid = 3 * (self.shape.dimension - 1)
         M, diagonal = M[:, :rigid, :rigid], diagonal[:, :rigid]
         if self.shape.dimension == 2:
@@ -400,23 +411,6 @@ class Layout:
         moved["mass"][:, 0, :3], moved["inverse_mass"][:, 0, :3] = diagonal[:, :1], 1.0 / diagonal[:, :1]
         moved["mass"][:, 1:4, :3], moved["inverse_mass"][:, 1:4, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
         moved["sqrt_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
-
-    def _modal_masses(self, moved: Any, values: Array) -> None:
-        """Masses of one, stiffnesses and dampings of the modes of flexible bodies."""
-        first = 4 if self.shape.dimension == 2 else 16  # of modes among masses
-        for k, e in enumerate(self.bodies):
-            if not isinstance(e, FlexibleBody):
-                continue
-            numbers = {label: values[self.index[f"{e.name}.{label}"]] for label in e.numbers()}
-            frequency, damping = (
-                np.array([value for label, value in numbers.items() if label.startswith(name)])
-                for name in ("frequency", "damping")
-            )
-            for name, found in (
-                ("mass", 1.0), ("inverse_mass", 1.0), ("stiffness", frequency**2), ("damping", damping),
-            ):  # fmt: skip
-                moved[name][k].reshape(-1)[first : first + e.count] = found
-            moved["sqrt_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
 
     def _laws(self, memory: Memory, values: Array) -> None:
         found = memory.of["Contact"]

@@ -11,7 +11,6 @@ from nonsmooth.engine.compiled_form import cached, is_rough, layout_of, rules_of
 from nonsmooth.engine.external_solver import ExternalSolver, why_no_programs
 from nonsmooth.engine.run import Run, StepBatch, origin_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.corners import next_after
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED, Chain
@@ -248,7 +247,8 @@ class CompiledSteps(Run):
         self._put_stops(state.t, origin)
         whole = self._whole
         kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "least_rest_contacts")}
-        stop = next_after(self._corners_from(origin), state.t, self._t_end)
+        corners = self._corners_from(origin)
+        stop = float(next(iter(corners[np.searchsorted(corners, state.t, side="right") :]), self._t_end))
         goal = ConstantStep(self.longest).next_time(state.t, origin, stop)
         if parts > 1:
             whole["longest"], whole["t_end"], origin = (goal - state.t) / parts, goal, state.t

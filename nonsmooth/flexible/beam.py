@@ -238,20 +238,6 @@ def beam_element(
 AnySection = CrossSection | Rectangle | Tube
 
 
-def axes_of(along: Any, across: Any = None) -> Array:
-    """Axes (3, 3) of a beam in the columns: x along it, y from `across`, made perpendicular, or else horizontal."""
-    x = np.asarray(along, dtype=float)
-    x = x / np.linalg.norm(x)
-    if across is None:
-        across = (0.0, 1.0, 0.0) if np.hypot(x[0], x[1]) < 1e-9 else np.cross([0.0, 0.0, 1.0], x)
-    y = np.asarray(across, dtype=float)
-    y = y - x * (x @ y)
-    if np.linalg.norm(y) <= 1e-9 * np.linalg.norm(across):
-        raise InputError(f"across = {np.asarray(across).tolist()} must not be parallel to the beam.")
-    y = y / np.linalg.norm(y)
-    return np.column_stack([x, y, np.cross(x, y)])
-
-
 def beam(
     start: Sequence[float], end: Sequence[float], *, section: AnySection | Sequence[AnySection], material: Material,
     elements: int | Sequence[float] = 8, names: Mapping[str, float] | None = None, prefix: str = "node",
@@ -310,7 +296,16 @@ def beam(
     for name, at in named.items():
         labels[int(np.argmin(np.abs(grid - at)))] = name
     split = [numbers[i] != numbers[i + 1] for i in range(len(numbers) - 1)]
-    return _assembled(made, split, places, labels, axes_of(last - first, across))
+    # axes in the columns: x along the beam, y from `across`, made perpendicular, or else horizontal
+    x = (last - first) / np.linalg.norm(last - first)
+    if across is None:
+        across = (0.0, 1.0, 0.0) if np.hypot(x[0], x[1]) < 1e-9 else np.cross([0.0, 0.0, 1.0], x)
+    y = np.asarray(across, dtype=float)
+    y = y - x * (x @ y)
+    if np.linalg.norm(y) <= 1e-9 * np.linalg.norm(across):
+        raise InputError(f"across = {np.asarray(across).tolist()} must not be parallel to the beam.")
+    y = y / np.linalg.norm(y)
+    return _assembled(made, split, places, labels, np.column_stack([x, y, np.cross(x, y)]))
 
 
 def _grid(elements: int | Sequence[float], named: Mapping[str, float], *, several: bool) -> Array:

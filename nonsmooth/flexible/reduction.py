@@ -180,11 +180,8 @@ def _orthonormal(elements: FiniteElements, basis: Array, R: Array) -> tuple[Arra
     independent = scales > INDEPENDENT * np.max(scales, initial=0.0)
     basis = basis @ (turns[:, independent] / np.sqrt(scales[independent]))
     squares, vectors = eigh(basis.T @ (K @ basis), basis.T @ (M @ basis))
-    return squares, _reproducible(elements, squares, basis @ vectors)
-
-
-def _reproducible(elements: FiniteElements, squares: Array, shapes: Array) -> Array:
-    """The modes (d, m) with definite signs; those of equal frequency along the axes of the body as far as possible."""
+    # the modes (d, m) with definite signs; those of equal frequency along the axes of the body as far as possible
+    shapes = basis @ vectors
     moved, shapes = elements.translations.ravel(), shapes.copy()
     weights = np.tile([0.0, 1.0, 2.0], len(elements.names))[:, None]  # any that differ
     first = 0
@@ -197,7 +194,7 @@ def _reproducible(elements: FiniteElements, squares: Array, shapes: Array) -> Ar
         first = last
     size = np.abs(shapes[moved])
     largest = np.argmax(size > (1.0 - EQUAL) * np.max(size, axis=0), axis=0)  # the first of equal ones
-    return np.asarray(shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0))
+    return squares, np.asarray(shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0))
 
 
 def _modes(

@@ -251,7 +251,20 @@ class Regressor:
         at, nd = self._at(q, v, a), len(self.drives)
         slopes = np.zeros((len(at.u), 3 * nd, nd, len(self.parameters)))
         for k in range(3 * nd):
-            slopes[:, k] = self._slope(at, k)
+            nd, n = len(self.drives), len(at.u)
+            kind, e = k // nd, np.zeros((n, nd))
+            e[:, k % nd] = 1.0
+            none, still = np.zeros((n, nd)), np.zeros_like(at.v)
+            s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
+            tangent_K, tangent_rest, tangent_bodies = self._tangents
+            dK, dG = tangent_K(at.q, at.u, s, du)
+            dS = -solved(at.K, np.asarray(dG + dK @ at.S))
+            dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
+            dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
+            moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
+            da = -solved(at.K, moved)[..., 0]
+            change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
+            slopes[:, k] = np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
         for d, k, column in self._friction_columns():
             if self.friction[k] in ("viscous", "rotor"):
                 slopes[:, (1 if self.friction[k] == "viscous" else 2) * nd + d, d, column] = 1.0
@@ -370,23 +383,6 @@ class Regressor:
         acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
         columns, known = bodies(place, u, velocity, acceleration)
         return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
-
-    def _slope(self, at: _State, k: int) -> Array:
-        """Derivative of Y (n, drives, parameters) by the k-th of coordinates, velocities and accelerations."""
-        nd, n = len(self.drives), len(at.u)
-        kind, e = k // nd, np.zeros((n, nd))
-        e[:, k % nd] = 1.0
-        none, still = np.zeros((n, nd)), np.zeros_like(at.v)
-        s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
-        tangent_K, tangent_rest, tangent_bodies = self._tangents
-        dK, dG = tangent_K(at.q, at.u, s, du)
-        dS = -solved(at.K, np.asarray(dG + dK @ at.S))
-        dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
-        dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
-        moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
-        da = -solved(at.K, moved)[..., 0]
-        change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
-        return np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
 
 
 class _State(NamedTuple):

@@ -253,7 +253,20 @@ class ElementFunctions:
     def _kind(self, element: Element) -> tuple[Any, ...]:
         if id(element) not in self._kinds:  # the element is stored, so that its id is not reused
             gaps = getattr(element, "gap_labels", ())
-            self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), _structure(element), gaps)
+            # properties that determine the equations, except numbers: words, flags, kinds of law, callables, None
+            entries: list[tuple[str, Any]] = []
+            for field in dataclasses.fields(element):
+                value = getattr(element, field.name)
+                if field.name == "name" or field.name in element.body_fields:
+                    continue
+                words = isinstance(value, tuple) and bool(value) and all(isinstance(one, str) for one in value)
+                if isinstance(value, Modes) or callable(value):  # numbers of modes are not parameters
+                    entries.append((field.name, id(value)))
+                elif isinstance(value, Law):
+                    entries.append((field.name, value.structure()))
+                elif value is None or isinstance(value, (str, bool)) or words:
+                    entries.append((field.name, value))
+            self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), tuple(entries), gaps)
         return self._kinds[id(element)][1]
 
 
@@ -277,23 +290,6 @@ def _has_kinks(function: ca.Function) -> bool:
             if timed[to[0]] and what in KINKED:
                 return True
     return False
-
-
-def _structure(element: Element) -> tuple[Any, ...]:
-    """Properties that determine an element's equations, except numbers: words, flags, kinds of law, callables, None."""
-    entries: list[tuple[str, Any]] = []
-    for field in dataclasses.fields(element):
-        value = getattr(element, field.name)
-        if field.name == "name" or field.name in element.body_fields:
-            continue
-        words = isinstance(value, tuple) and bool(value) and all(isinstance(one, str) for one in value)
-        if isinstance(value, Modes) or callable(value):  # numbers of modes are not parameters
-            entries.append((field.name, id(value)))
-        elif isinstance(value, Law):
-            entries.append((field.name, value.structure()))
-        elif value is None or isinstance(value, (str, bool)) or words:
-            entries.append((field.name, value))
-    return tuple(entries)
 
 
 def wrench_about(frame: Placement, force: ca.SX, point: ca.SX) -> ca.SX:

@@ -99,11 +99,6 @@ def divided(corners: Array, t_start: float, parts: int, longest: float) -> Array
     return np.unique(np.concatenate([corners, between]))
 
 
-def next_after(corners: Array, t: float, t_end: float) -> float:
-    """The first of these after a time, or the end of the run."""
-    return float(next(iter(corners[np.searchsorted(corners, t, side="right") :]), t_end))
-
-
 class Corners:
     """Corners of the elements of a system, whose parameters have these names."""
 

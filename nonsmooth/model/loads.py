@@ -224,7 +224,18 @@ class Load(Force):
         """The expression of a law, as a column."""
         law = getattr(self, what)
         if isinstance(law, (str, tuple)):
-            return self._of_formulas(what, (law,) if isinstance(law, str) else law, arguments, size)
+            formulas = (law,) if isinstance(law, str) else law
+            *t, a, b, p = arguments
+            if len(formulas) != size:
+                raise self.error(f"{what} takes {size} formula(s) here, got {len(formulas)}.")
+            names = _motion(a, b, getattr(p, "at_b", ca.SX.zeros(2 if isinstance(a, PlanarPlacement) else 3)))
+            names |= {name: getattr(p, name) for name in self.parameters} | ({"t": t[0]} if t else {})
+            try:
+                value = ca.vertcat(*(ca.SX(evaluate(formula, names)) for formula in formulas))
+            except FormulaError as error:
+                word = "the plane" if isinstance(a, PlanarPlacement) else "space"
+                raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
+            return value if size == 1 else a.rotate(value)
         try:
             expression = column_of(law, arguments)
         except Exception as error:
@@ -245,19 +256,6 @@ class Load(Force):
         if others:
             raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
         return expression
-
-    def _of_formulas(self, what: str, formulas: tuple[str, ...], arguments: tuple[Any, ...], size: int) -> ca.SX:
-        *t, a, b, p = arguments
-        if len(formulas) != size:
-            raise self.error(f"{what} takes {size} formula(s) here, got {len(formulas)}.")
-        names = _motion(a, b, getattr(p, "at_b", ca.SX.zeros(2 if isinstance(a, PlanarPlacement) else 3)))
-        names |= {name: getattr(p, name) for name in self.parameters} | ({"t": t[0]} if t else {})
-        try:
-            value = ca.vertcat(*(ca.SX(evaluate(formula, names)) for formula in formulas))
-        except FormulaError as error:
-            word = "the plane" if isinstance(a, PlanarPlacement) else "space"
-            raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
-        return value if size == 1 else a.rotate(value)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""

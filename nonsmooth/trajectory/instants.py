@@ -439,7 +439,25 @@ class CompliantLaw:
         self.rows, self.owner = RowMotion(run), compliance.owner  # not the run, which keeps its laws
         self.first = origin.memory.get("Overlap.bristle_row", np.zeros(len(compliance.bristles)))
         self.equations = CompliantForces(system, origin.parameters)
-        self.touching, self.approach = _contacts_of_rows(run, origin)
+        # closed contacts (n, nc), 1 or 0, and their approach velocities, in the motion after each row
+        gaps, rates, size = run.gap.array, run.gap_rate.array, origin.system.numeric.contact_law(origin.parameters)[3]
+        touching = (run.mode.array != OPEN).astype(float)
+        approach = np.zeros_like(touching)
+        touching[0] = origin.memory.get("Overlap.touches", (gaps[0] <= TOUCHED * size).astype(float))
+        approach[0] = origin.memory.get(
+            "Overlap.approach", np.where(touching[0] > 0.5, np.maximum(-rates[0], 0.0), 0.0)
+        )
+        for row in range(1, len(touching)):
+            met = (touching[row] > 0.5) & (touching[row - 1] < 0.5)
+            deep = np.flatnonzero(met & (np.abs(gaps[row]) > ENTERED * size))
+            if deep.size:
+                raise InputError(
+                    f"The run keeps some rows only, and not that at which {run.gap.names[deep[0]]} touched before t = "
+                    f"{run.t[row]:.9g} s, whose speed of approach its law needs; run it with record=1."
+                )
+            lasting = np.where(touching[row] > 0.5, approach[row - 1], 0.0)
+            approach[row] = np.where(met, np.maximum(-rates[row], 0.0), lasting)
+        self.touching, self.approach = touching, approach
         self.closed = [CLOSED if law.friction is None else SLIPPING for law in compliance.laws]
 
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
@@ -487,23 +505,3 @@ class CompliantLaw:
             spans.append((begin, found.sol))
             z = found.y[:, -1]
         return spans
-
-
-def _contacts_of_rows(run: Any, origin: Origin) -> tuple[NDArray[np.float64], Array]:
-    """Closed contacts (n, nc), 1 or 0, and their approach velocities (n, nc), in the motion after each row."""
-    gaps, rates, size = run.gap.array, run.gap_rate.array, origin.system.numeric.contact_law(origin.parameters)[3]
-    touching = (run.mode.array != OPEN).astype(float)
-    approach = np.zeros_like(touching)
-    touching[0] = origin.memory.get("Overlap.touches", (gaps[0] <= TOUCHED * size).astype(float))
-    approach[0] = origin.memory.get("Overlap.approach", np.where(touching[0] > 0.5, np.maximum(-rates[0], 0.0), 0.0))
-    for row in range(1, len(touching)):
-        met = (touching[row] > 0.5) & (touching[row - 1] < 0.5)
-        deep = np.flatnonzero(met & (np.abs(gaps[row]) > ENTERED * size))
-        if deep.size:
-            raise InputError(
-                f"The run keeps some rows only, and not that at which {run.gap.names[deep[0]]} touched before t = "
-                f"{run.t[row]:.9g} s, whose speed of approach its law needs; run it with record=1."
-            )
-        lasting = np.where(touching[row] > 0.5, approach[row - 1], 0.0)
-        approach[row] = np.where(met, np.maximum(-rates[row], 0.0), lasting)
-    return touching, approach

@@ -14,7 +14,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.compiled_form import cached
 from nonsmooth.engine.run import MOST, Run, StepBatch, origin_of
-from nonsmooth.engine.steps import RIDGE
+from nonsmooth.engine.steps import ridge_of
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant
@@ -44,15 +44,6 @@ UNITS = {"approach": "m/s", "force": "N", "depth": "m"}
 def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return cached(system, "compliant", lambda: CompliantLayout(system))
-
-
-def ridge_of(system: System, values: Array) -> float:
-    """Term added to the diagonal of joints whose rows are redundant [1/kg]."""
-    if not system.redundant:
-        return 0.0
-    start, numeric = system.start, system.numeric
-    W_g, M = system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
-    return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
 
 
 class Validity:
@@ -180,7 +171,14 @@ class CompliantSteps(Run):
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         found = super().run(state, origin, most)
-        self._check_laws()
+        # laws outside their range of validity, from the extremes since the last check
+        overlaps = self.memory.of["Overlap"][self.layout.contacts]
+        for quantity in ("force", "depth", "approach"):
+            least, largest = overlaps[f"least_{quantity}"], overlaps[f"most_{quantity}"]
+            for i in np.flatnonzero(least <= largest).tolist():
+                self.validity.check(i, quantity, float(least[i]))
+                self.validity.check(i, quantity, float(largest[i]))
+        self._forget_extremes()
         return found
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
@@ -231,16 +229,6 @@ class CompliantSteps(Run):
         """Evaluations of the equations of motion, and where no integrator is requested steps of the implicit one."""
         names = ("evaluations",) if self.stepper.solver is not None else ("evaluations", "implicit")
         return {name: int(self._integration[name][0]) for name in names}
-
-    def _check_laws(self) -> None:
-        """Warn of laws outside their range of validity, from the extremes since the last check."""
-        overlaps = self.memory.of["Overlap"][self.layout.contacts]
-        for quantity in ("force", "depth", "approach"):
-            least, most = overlaps[f"least_{quantity}"], overlaps[f"most_{quantity}"]
-            for i in np.flatnonzero(least <= most).tolist():
-                self.validity.check(i, quantity, float(least[i]))
-                self.validity.check(i, quantity, float(most[i]))
-        self._forget_extremes()
 
     def _forget_extremes(self) -> None:
         overlaps = self.memory.of["Overlap"]
