@@ -27,12 +27,14 @@ TOUCHED = 1e-9
 
 
 class Motion(NamedTuple):
-    """The end of a motion: q, v, impulses (nc,) and (nt,) [N s], and `switches`: times and contacts (n, 2)."""
+    """The end of a motion: q, v, impulses of contacts (nc,), (nt,) and of joints (nr,) [N s], [N m s], and `switches`:
+    times and contacts (n, 2)."""
 
     q: Any
     v: Any
     P_N: Any
     P_T: Any
+    joints: Any
     switches: Any
 
 
@@ -47,8 +49,10 @@ def beside(
     largest value of each column, at least a thousandth of the table's; of impulses as a share of the largest."""
     run = simulate(system, scheme or CompliantDae(solver=Dop853()), t_end=t_end, dt=dt, state=state)
     motion, found = Reference(system).motion(state or system.start, t_end), {}
-    for name, expected in zip(("q", "v", "P_N", "P_T"), motion, strict=False):
+    tables = ("q", "v", "P_N", "P_T", *(() if system.redundant else ("reaction",)))  # redundant joints share in any way
+    for name, expected in zip(tables, motion, strict=False):
         rows = getattr(run, name).array.reshape(len(run.t), -1)
+        rows = rows * np.diff(run.t, prepend=run.t[0])[:, None] if name == "reaction" else rows
         ours, size = (rows[-1], np.max(np.abs(rows), axis=0)) if name in "qv" else (rows.sum(axis=0), np.abs(expected))
         most = np.max(size, initial=1e-300)
         size = np.maximum(size, 1e-3 * most) if name in "qv" else most
@@ -90,19 +94,17 @@ class Reference:
         return gap.ravel(), W_N, W_T
 
     def rates(self, t: float, q: Any, v: Any, z: Any, touching: Any, approach: Any) -> tuple[Any, ...]:
-        """Acceleration, rates of internal states, forces (nc,) and (nt,)."""
+        """Acceleration, rates of internal states, forces (nc,), (nt,) of contacts and (nr,) of joints."""
         f, p, s = self.system.numeric, self.p, self.system
         M, h, bias = f.M(q, p)[0], f.h(t, q, v, p)[0], f.bias(t, q, v, p)[0]
         W_g = f.W_g(t, q, p)[0] if s.ng else np.zeros((s.nv, 0))
         matrix = np.block([[M, -W_g], [W_g.T, np.zeros((s.ng, s.ng))]])
         inverse = np.linalg.pinv(matrix, rcond=1e-13) if s.redundant else np.linalg.inv(matrix)
 
-        def acceleration(force: Any) -> Any:
-            return (inverse @ np.concatenate([h + force, -bias[: s.ng]]))[: s.nv]
+        def solved(force: Any) -> Any:
+            return inverse @ np.concatenate([h + force, -bias[: s.ng]])
 
         z_rate, F_N, F_T = np.zeros(self.states), np.zeros(s.nc), np.zeros((s.nc, self.d))
-        if not s.nc:
-            return acceleration(0.0), z_rate, F_N, F_T.ravel()
         gap, W_N, W_T = self.surface(q)
         gap_rate, slip = W_N.T @ v, (W_T.T @ v).reshape(s.nc, self.d)
         spins = f.tangent_spins(q, v, p)[0] if self.d == 2 else np.zeros(s.nc)
@@ -123,7 +125,7 @@ class Reference:
             columns = np.concatenate([np.arange(s.nt)[one] for one in own])
             resting, response = F_T[holding].copy(), W_T.T @ inverse[: s.nv, : s.nv] @ W_T
             F_T[holding] = 0.0
-            free = W_T.T @ acceleration(W_N @ F_N + W_T @ F_T.ravel()) + bias[s.ng + s.nc :]
+            free = W_T.T @ solved(W_N @ F_N + W_T @ F_T.ravel())[: s.nv] + bias[s.ng + s.nc :]
             G, c = response[np.ix_(columns, columns)], free[columns]
             first = -np.linalg.lstsq(G, c, rcond=1e-9)[0].reshape(-1, self.d)
             for i, force in zip(holding, first, strict=True):
@@ -139,12 +141,14 @@ class Reference:
                 hold.ravel()[~moves] = -np.linalg.lstsq(G_rest, rest[~moves], rcond=1e-9)[0]
             for i, force in zip(holding, hold, strict=True):
                 evaluate(i, force)
-        return acceleration(W_N @ F_N + W_T @ F_T.ravel()), z_rate, F_N, F_T.ravel()
+        found = solved(W_N @ F_N + W_T @ F_T.ravel())
+        joints = f.reaction(t, q, p, found[s.nv :])[0] if s.ng else np.zeros(0)
+        return found[: s.nv], z_rate, F_N, F_T.ravel(), joints
 
     def motion(self, start: State, t_end: float) -> Motion:
         """The motion of a state until a time [s]."""
         s, f, p = self.system, self.system.numeric, self.p
-        ends = np.cumsum([s.nq, s.nv, self.states, s.nc, s.nt])
+        ends = np.cumsum([s.nq, s.nv, self.states, s.nc, s.nt, s.nr])
         gap, W_N, _ = self.surface(start.q)
         touching, approach = gap <= TOUCHED * f.contact_law(p)[3], np.maximum(-W_N.T @ start.v, 0.0)
         longest = (t_end - start.t) / 100  # so that no short contact is passed
@@ -152,8 +156,8 @@ class Reference:
 
         def slope(t: float, y: Any) -> Any:
             q, v, z, *_ = np.split(y, ends)
-            a, z_rate, F_N, F_T = self.rates(t, q, v, z, touching, approach)
-            return np.concatenate([f.B(q)[0] @ v, a, z_rate, F_N, F_T])
+            a, *others = self.rates(t, q, v, z, touching, approach)
+            return np.concatenate([f.B(q)[0] @ v, a, *others])
 
         while t < t_end:
             events = []
@@ -173,5 +177,5 @@ class Reference:
                 touching[i], approach[i] = not touching[i], max(-float(rate[i]), 0.0)
                 y[ends[1] : ends[2]][self.laws[i][1]] = 0.0
                 switches.append((t, i))
-        q, v, _, P_N, P_T, _ = np.split(y, ends)
-        return Motion(q, v, P_N, P_T, np.array(switches).reshape(-1, 2))
+        q, v, _, P_N, P_T, joints, _ = np.split(y, ends)
+        return Motion(q, v, P_N, P_T, joints, np.array(switches).reshape(-1, 2))
