@@ -1,0 +1,696 @@
+"""Statistics of long motions: rates, means, quantiles and extremes, each with its interval.
+
+A single run of a motion that is sensitive to its initial state is one sample after its horizon. What is well defined
+there are means over time, which this study estimates from independent runs, with two step sizes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed
+from nonsmooth.model.clearances import RevoluteClearance
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.run.arguments import check_stepper
+from nonsmooth.run.simulate import simulate
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.settings import is_number, shown
+from nonsmooth.step.control import TENTH, ErrorControl, StepControl, finer, step_control
+from nonsmooth.step.scheme import Stepper
+from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
+from nonsmooth.studies.files import Result, texts, variable
+from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, transient
+from nonsmooth.studies.statistics.measures import COUNTED, Measure, Named, period_of
+from nonsmooth.studies.statistics.members import Advanced, Members, Windows
+from nonsmooth.studies.sweep import Mechanism, system_of
+from nonsmooth.studies.workers import cores, outcomes
+from nonsmooth.trust.automatic import MANY, rungs
+
+#: windows of the first runs, by which steps and times are known, and of each member before the first estimate
+FIRST, BEGIN = 4, 64
+#: rows of a run between two of which it is measured
+ROWS = 30_000
+#: levels of steps at most, and seconds of all runs below which one process is enough
+LEVELS, QUICK = 4, 4.0
+#: precision that is wanted and seconds that it may take where neither an end nor a precision is given
+PRECISION, SECONDS = 0.05, 60.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of one measure.
+
+    Parameters
+    ----------
+    name, unit, meaning : of the measure
+    value : the estimate
+    low, high : 95 % interval, which contains both of the following parts
+    sampling : half the width due to the finite number of independent windows
+    bias : half the width due to steps: what two step sizes differ by, if this is more than sampling explains
+    seen : difference of two step sizes that would have been noticed; infinite if there was no second one
+    offset : of the value with the steps that were given, or the first ones, from `value`, relative, and half the width
+        of its interval; not numbers if no bias was seen
+    windows : number of independent windows that have the same error of the mean
+    verdict : a sentence
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    value: float
+    low: float
+    high: float
+    sampling: float
+    bias: float
+    seen: float
+    offset: tuple[float, float]
+    windows: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(Result):
+    """Result of `long_run`: a mapping-like ``found["energy-rate"]`` to `Estimate`.
+
+    Parameters
+    ----------
+    kind
+        "chaotic": members have separated, so that only statistics are known; "periodic" or "predictable": they move
+        alike until the end, so that values are exact but for steps; "several motions": they end in different periodic
+        motions; for one motion with an end "sensitive" or "accurate".
+    measures : the estimates, by name
+    verdict : a sentence on all
+    window, period : [s], over which measures are taken, and of the driver; None without one
+    members, windows, transient : independent runs, windows of each, and windows that were left out as their transient
+    steps : the stepper and the steps of each level that counts
+    places : density of the journal's centre (cells, cells) by joint, share of time per cell, see `Statistics.cell`
+    samples : values of windows (n, measures), some of very many, for distributions
+    """
+
+    system: str
+    kind: str
+    measures: Mapping[str, Estimate]
+    verdict: str
+    window: float
+    period: float | None
+    members: int
+    windows: int
+    transient: int
+    steps: tuple[str, ...]
+    seconds: float
+    samples: Array
+    places: Mapping[str, Array] = field(default_factory=dict)
+    seed: int = 0
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.measures:
+            raise InputError(f'There is no measure "{name}"; there are {", ".join(self.measures)}.')
+        return self.measures[name]
+
+    def summary(self) -> str:
+        """A table as text."""
+        rows = [("measure", "unit", "estimate", "95 % interval", "sampling", "bias of steps")]
+        rows += [
+            (one.name, one.unit, f"{one.value:.5g}", f"{one.low:.5g} to {one.high:.5g}", f"±{one.sampling:.2g}",
+             f"±{one.bias:.2g}") for one in self.measures.values()
+        ]  # fmt: skip
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, "", self.verdict])
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data, as `nonsmooth study statistics --json` prints it."""
+        table = {
+            name: {
+                "estimate": one.value, "interval": [one.low, one.high], "unit": one.unit, "sampling": one.sampling,
+                "bias": one.bias, "bias_seen_above": one.seen, "offset_of_first_steps": list(one.offset),
+                "independent_windows": one.windows, "meaning": one.meaning, "verdict": one.verdict,
+            } for name, one in self.measures.items()
+        }  # fmt: skip
+        return {
+            "mechanism": self.system, "kind": self.kind, "verdict": self.verdict, "measures": table,
+            "window": self.window, "period": self.period, "members": self.members, "windows": self.windows,
+            "transient": self.transient, "steps": list(self.steps), "seconds": self.seconds, "seed": self.seed,
+        }  # fmt: skip
+
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        every = list(self.measures.values())
+        words = {
+            "value": "estimate", "low": "lower end of the 95 % interval", "high": "upper end of it",
+            "sampling": "half its width due to sampling", "bias": "half its width due to steps",
+            "windows": "independent windows",
+        }  # fmt: skip
+        data = {
+            name: variable("measure", [getattr(one, name) for one in every], None, text) for name, text in words.items()
+        }
+        data["samples"] = variable(("sample", "measure"), self.samples, None, "values of windows")
+        for name, table in self.places.items():
+            data[f"place_{name}"] = variable(
+                ("across", "up"), table, "-", "share of time of the journal's centre per cell"
+            )
+        coordinates = {"measure": texts(self.measures), "unit": variable("measure", texts(one.unit for one in every))}
+        facts = {
+            "title": f"statistics of {self.system}",
+            "verdict": self.verdict,
+            "kind": self.kind,
+            "window": self.window,
+        }
+        return data, coordinates, facts
+
+
+@telling
+def long_run(
+    mechanism: Mechanism, stepper: Stepper | None = None, *, t_end: float | None = None,
+    precision: float | None = None, dt: float | StepControl | None = None, measures: Sequence[Any] = (),
+    period: float | None = None, window: float | None = None, members: int = 12, max_seconds: float | None = None,
+    seed: int = 0, parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
+    workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
+) -> Statistics:  # fmt: skip
+    """Estimate long-run means, quantiles and extremes of a motion, each with a 95 % interval.
+
+    Independent runs, the members, begin alike but for a millionth of their velocities. Their transient, until they have
+    settled and separated, is detected and left out. Each measure is a number per window of time; intervals follow from
+    the members by Student's distribution, not from correlated windows. All is done with two step sizes: where their
+    difference is significant, the finer one goes on with a still finer one.
+
+    Where drivers have no period, and no window is given, measures are those of the whole motion until `t_end`, and
+    intervals those of their means over motions that begin alike.
+
+    InputError for a transient that is longer than half of the run, or a measure that does not settle; SimulationFailed
+    if runs fail with all steps.
+
+    Parameters
+    ----------
+    mechanism : a system, a model, or a function that returns a model
+    stepper, dt : as of `simulate`; chosen if omitted
+    t_end : [s]
+        End of each member. If omitted, runs are extended until the precision is reached.
+    precision : [-]
+        Half the width of each interval as a share of the estimate, at which to stop; 0.05 if there is no end either.
+    measures : list
+        Names, such as ``"energy-rate"``, ``"mean-force:pin"``, ``"force-over-1ms:pin@return=10s"``, and functions of a
+        trajectory that return a number; the usual ones if omitted.
+    period : [s]
+        Period of the driver, over which a measure is taken; found if omitted, where drivers are harmonic or turn.
+    window : [s]
+        Time over which a measure is taken, of a mechanism without a driver.
+    members : int
+        Number of independent runs with each step size, at least 4.
+    max_seconds : [s]
+        Time after which no further runs begin; 60 s of a whole motion, or if there is no end.
+    seed : int
+        Seed of the initial states.
+    parameters, arguments : constant parameters of the system, and arguments of the function
+    workers : number of processes, None for one per core
+    scheduler : address of a Dask cluster instead
+    progress : callable (what, share), or True for words on one line, optional
+
+    Notes
+    -----
+    The interval of a mean is Student's of the members' means; that of a quantile, a standard deviation or a return
+    level follows from the jackknife that leaves out one member at a time. The transient is found by MSER (White 1997)
+    on the mean of the members and on their spread. Step sizes are compared by Welch's test, at 5 % for all measures
+    together.
+
+    >>> from nonsmooth_problems import slider_crank_revolute
+    >>> found = long_run(slider_crank_revolute, t_end=0.6, measures=["energy-rate"], members=4, workers=1)
+    >>> found.kind, bool(found["energy-rate"].low < 40.0 < found["energy-rate"].high)
+    ('chaotic', True)
+    """
+    check_stepper(stepper)
+    check_processes(workers, scheduler, progress)
+    check_count("members", members, 4)
+    check_count("seed", seed, 0)
+    times = {"t_end": t_end, "period": period, "window": window, "max_seconds": max_seconds, "precision": precision}
+    for name, value in times.items():
+        if value is not None and not (is_number(value) and value > 0.0):
+            raise InputError(f"{name} must be a positive number, got {shown(value)}.")
+    system, p = system_of(mechanism, mapping("arguments", arguments)), mapping("parameters", parameters)
+    check_known(system, p)
+    period = period_of(system) if period is None and window is None else period
+    if period is not None and window is not None:
+        raise InputError(f"Give period = {period:g} s of a driver, or a window without a driver, not both.")
+    length = period or window
+    if length is None and t_end is None:
+        raise InputError(
+            "The mechanism has no driver with one period: give period, or the window over which measures are taken, or "
+            "t_end for the statistics of the motion until then."
+        )
+    if t_end is not None and t_end <= system.start.t:
+        raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {t_end:g}.")
+    if isinstance(measures, str) or not isinstance(measures, Sequence):
+        raise InputError(f"measures must be a list of names and functions, got {shown(measures)}.")
+    endless = t_end is None and precision is None
+    runs = _Runs(
+        system, stepper, None if dt is None else step_control(dt), p, tuple(measures), length, period, t_end,
+        PRECISION if endless else precision,
+        SECONDS if max_seconds is None and (t_end is None or length is None) else max_seconds,
+        members, seed, workers, scheduler, whom(progress),
+    )  # fmt: skip
+    return runs.result()
+
+
+@dataclass(eq=False)
+class _Level:
+    """An ensemble with one step size."""
+
+    number: int
+    ensemble: Members
+    windows: dict[int, Windows] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
+    fields: dict[int, list[tuple[int, int, dict[str, Array]]]] = field(default_factory=dict)
+    done: int = 0
+    seconds: float = 0.0  # of one window
+    failed: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{type(self.ensemble.stepper).__name__}, {self.ensemble.control}"
+
+
+class _Runs:
+    """The ensembles of one call, which advance until the end, the precision or the budget is reached."""
+
+    def __init__(
+        self, system: System, stepper: Stepper | None, control: StepControl | None, parameters: Mapping[str, float],
+        given: tuple[Any, ...], length: float | None, period: float | None, t_end: float | None,
+        precision: float | None, budget: float | None, members: int, seed: int, workers: int | None,
+        scheduler: str | None, tell: Any,
+    ) -> None:  # fmt: skip
+        self.clock, self.budget, self.precision = time.perf_counter(), budget, precision
+        self.workers, self.scheduler, self.tell, self.members = workers, scheduler, tell, members
+        start = system.start.t
+        self.whole = length is None
+        assert t_end is not None or length is not None
+        self.window = length or (t_end or 0.0) - start
+        self.most = 1 if self.whole else None if t_end is None else int((t_end - start) / self.window + 1e-9)
+        if self.most is not None and not self.whole and self.most < 2 * FIRST:
+            raise InputError(
+                f"The run until {t_end:g} s has {self.most} windows of {self.window:g} s; give at least {2 * FIRST} of "
+                "them."
+            )
+        named = Named(system, self.window, period)
+        given = given or tuple(named.usual())
+        self.measures = [named.measure(one) for one in given]
+        names = [one.name for one in self.measures]
+        if len(set(names)) < len(names):
+            raise InputError(f"Measures must have different names, got {', '.join(names)}.")
+        if self.whole and any(one.statistic == "return" for one in self.measures):
+            raise InputError("A return level needs windows: give period or window.")
+        places = () if self.whole else tuple(
+            one.name for one in system.elements if isinstance(one, RevoluteClearance) and not one.spatial
+        )  # fmt: skip
+        twin = any("deviation" in one.name for one in self.measures)
+        self.ladder = [
+            Members(system, scheme, steps, dict(parameters), given, self.window, period, 1, 0.0, places, twin, seed)
+            for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
+        ]
+        self.levels: list[_Level] = []
+        self.given_up: list[str] = []
+        self.rejected: tuple[_Level, list[Part]] | None = None
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget."""
+        return math.inf if self.budget is None else self.budget - (time.perf_counter() - self.clock)
+
+    def next_level(self) -> bool:
+        """Take up the next finer steps, those with which a first run succeeds; False if there are none."""
+        number = self.levels[-1].number + 1 if self.levels else 0
+        while number < len(self.ladder):
+            ensemble = self.ladder[number]
+            try:
+                if not self.whole:
+                    self._try(ensemble)
+            except SimulationFailed as failure:
+                self.given_up.append(f"{type(ensemble.stepper).__name__}, {ensemble.control}: {failure}")
+                if number + 1 == len(self.ladder) and not self.levels:
+                    raise
+                number += 1
+                continue
+            self.levels.append(_Level(number, ensemble))
+            return True
+        return False
+
+    def _try(self, ensemble: Members) -> None:
+        """The first windows of a run, for what all members share: windows per run, and what counts as an impact."""
+        system, begin = ensemble.system, ensemble.system.start.t
+        run = simulate(system, ensemble.stepper, t_end=begin + FIRST * self.window, dt=ensemble.control,
+                       parameters=ensemble.parameters)  # fmt: skip
+        ensemble.chunk = max(1, min(int(FIRST * ROWS / len(run.t)), self.most or 10**9, 256))
+        if self.levels:
+            ensemble.slowest = self.levels[0].ensemble.slowest
+        elif system.nc:
+            from nonsmooth.diagnostics import contact_intervals
+
+            ensemble.slowest = COUNTED * float(np.nanmax(contact_intervals(run)["approach"], initial=0.0))
+
+    def advance(self, levels: Sequence[_Level], windows: int, members: int) -> None:
+        """Let the members of levels have so many windows each."""
+        tasks = [
+            (level, k, windows - (level.done if k in level.windows else 0))
+            for level in levels for k in range(members)
+            if k not in level.windows or level.done < windows
+        ]  # fmt: skip
+        work = sum(level.seconds * count for level, _, count in tasks)
+        quick = self.scheduler is None and 0 < work < QUICK
+        workers, ensembles = 1 if quick else self.workers, [level.ensemble for level in levels]
+        arguments = [
+            (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
+            for level, k, count in tasks
+        ]
+        advance = _Advance(ensembles)
+        for n, (number, made) in enumerate(outcomes(advance, arguments, workers=workers, scheduler=self.scheduler)):
+            level, k, count = tasks[number]
+            self._take(level, k, count, made)
+            self.tell(f"{windows} windows, {level.ensemble.control}", (n + 1) / len(tasks))
+        for level in levels:
+            level.done = windows
+
+    def _take(self, level: _Level, k: int, count: int, made: Advanced) -> None:
+        level.failed = level.failed or made.failed
+        if made.failed:
+            return
+        own = level.windows.get(k)
+        level.windows[k] = made.windows if own is None else own.joined(made.windows)
+        level.states[k], level.seconds = made.state, made.seconds / count
+        kept, at = level.fields.setdefault(k, []), level.done
+        for length, fields in made.fields:
+            kept.append((at, length, fields))
+            at += length
+
+    # ------------------------------------------------------------------------------------------------------- result
+
+    def result(self) -> Statistics:
+        """All rounds: ever longer runs with two step sizes, finer ones where these differ."""
+        self.next_level()
+        self.next_level()
+        windows, members = (1, min(4, self.members)) if self.whole else (min(BEGIN, self.most or BEGIN), self.members)
+        while True:
+            self._round(windows, members)
+            more = self._more(windows, members)
+            if more is not None:
+                windows, members = more
+                continue
+            if len(self.levels) < 2 or not self._differ() or not self._affords(windows, members):
+                return self._conclude(windows)
+            coarse = self.levels.pop(0)
+            self.rejected = self.rejected or (coarse, self._parts([coarse]))
+            if not self.next_level():
+                self.levels.insert(0, coarse)
+                return self._conclude(windows)
+
+    def _round(self, windows: int, members: int) -> None:
+        """Advance; levels with failures are given up for finer ones."""
+        while True:
+            self.advance(self.levels, windows, members)
+            lost = [level for level in self.levels if level.failed]
+            if not lost:
+                return
+            self.given_up += [f"{level.words}: {level.failed}" for level in lost]
+            kept = [level for level in self.levels if not level.failed]
+            self.levels = kept if kept else lost[-1:]
+            if not self.next_level() and not kept:
+                raise NonsmoothError(f"The runs fail with all steps that were tried: {self.given_up[-1]}")
+            self.levels = [level for level in self.levels if not level.failed]
+            if len(self.levels) < 2:
+                self.next_level()
+
+    def _cost(self, windows: int, members: int) -> float:
+        """Seconds that it takes to come to so many windows and members."""
+        count = self.workers or cores()
+        todo = sum(
+            level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels
+        )  # fmt: skip
+        return todo / count
+
+    def _more(self, windows: int, members: int) -> tuple[int, int] | None:
+        """Windows and members of the next round; None if the precision, the end or the budget is reached."""
+        if self.whole:
+            wanted = windows, min(2 * members, self.members)
+            return wanted if wanted != (windows, members) and self._cost(*wanted) < self.left else None
+        if self.precision is not None and self._settled() and self._reached():
+            return None
+        next_ = 2 * windows if self.precision is not None or self.most is None else self.most
+        next_ = min(next_, self.most or next_)
+        each = self._cost(windows + 1, members)
+        if each > 0:
+            next_ = min(next_, windows + int(0.9 * self.left / each)) if self.left < math.inf else next_
+        return (next_, members) if next_ > windows * 1.1 or next_ == self.most != windows else None
+
+    def _affords(self, windows: int, members: int) -> bool:
+        finest = self.levels[-1]
+        return 3.0 * finest.seconds * windows * members / (self.workers or cores()) < self.left
+
+    def _dropped(self, levels: Sequence[_Level]) -> list[int]:
+        """Rows that each measure takes to settle, at least."""
+        if self.whole:
+            return [0]
+        found = []
+        for level in levels:
+            values = np.stack([one.values[0] for one in level.windows.values()])
+            sample = self._sample(level, 0)
+            found.append(transient(values, not (sample.alike or sample.repeats)))
+        return np.max(found, axis=0).tolist()
+
+    def _settled(self) -> bool:
+        return 2 * max(self._dropped(self.levels)) <= self._rows
+
+    @property
+    def _rows(self) -> int:
+        return next(iter(self.levels[-1].windows.values())).values.shape[1]
+
+    def _sample(self, level: _Level, dropped: int) -> Sample:
+        return Sample.of(list(level.windows.values()), dropped)
+
+    def _samples(self, levels: Sequence[_Level]) -> list[Sample]:
+        rows = max(self._dropped(self.levels), default=0)
+        return [self._sample(level, rows if 2 * rows <= self._rows else 0) for level in levels]
+
+    def _parts(self, levels: Sequence[_Level]) -> list[Part]:
+        return estimates(self.measures, self._samples(levels))
+
+    def _reached(self) -> bool:
+        parts = self._parts(self.levels)
+        return all(part.half <= (self.precision or 0.0) * abs(part.value) for part in parts)
+
+    def _regular(self) -> bool:
+        """Whether the members move alike until the end, or repeat one motion, perhaps with other phases."""
+        if self.whole:
+            return all(_alike(one) for one in self._samples(self.levels))
+        return all(one.alike or one.repeats and not one.several for one in self._samples(self.levels))
+
+    def _differ(self) -> bool:
+        """Whether the two step sizes differ by more than sampling explains, at 5 % for all measures together."""
+        return not self._regular() and bool(np.any(self._welch() < (1 - CONFIDENCE) / len(self.measures)))
+
+    def _welch(self) -> Array:
+        """Probabilities of differences as large as those of the two step sizes."""
+        from scipy.stats import t
+
+        found = []
+        for a, b in zip(*(self._parts([level]) for level in self.levels[-2:]), strict=True):
+            error, apart = math.hypot(a.error, b.error), abs(a.value - b.value)
+            if not error:
+                found.append(1.0 if not apart else 0.0)
+                continue
+            found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))))
+        return np.array(found)
+
+    def _conclude(self, windows: int) -> Statistics:
+        """The result; InputError if the motion has not settled."""
+        dropped = self._dropped(self.levels)
+        worst = int(np.argmax(dropped))
+        regular = self._regular()
+        if 2 * dropped[worst] > self._rows and not (regular and dropped[worst] < self._rows):
+            columns = [one for each in self.measures for one in (each, each.over) if one is not None]
+            raise InputError(
+                f'The measure "{columns[worst].name}" has not settled after {windows} windows, '
+                f"{windows * self.window:.3g} s: its transient is longer than half of the run. Give a longer run "
+                "(t_end, max_seconds); leave it out if it grows without end."
+            )
+        differ = len(self.levels) > 1 and self._differ()
+        counted = self.levels[-1:] if differ else self.levels
+        samples = self._samples(counted)
+        parts = self._exact(samples) if regular else estimates(self.measures, samples)
+        pairs = [self._parts([level]) for level in self.levels[-2:]] if len(self.levels) > 1 else None
+        found = {}
+        for i, (measure, part) in enumerate(zip(self.measures, parts, strict=True)):
+            found[measure.name] = self._estimate(i, measure, part, pairs, differ, regular)
+        kind = self._kind(regular, samples)
+        size = samples[0].size
+        series = samples[-1].values[:, 3].reshape(-1, samples[-1].values.shape[3])
+        first = np.cumsum([0] + [1 + (one.over is not None) for one in self.measures[:-1]])
+        return Statistics(
+            system=self.levels[0].ensemble.system.name, kind=kind, measures=found,
+            verdict=self._verdict(kind, found, differ), window=self.window, period=self.ladder[0].period,
+            members=sum(len(one.values) for one in samples), windows=windows, transient=samples[0].dropped * size,
+            steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
+            samples=series[:, first][:: max(1, len(series) // 20_000)],
+            places=self._places(counted, samples[0].dropped * size), seed=self.ladder[0].seed,
+        )  # fmt: skip
+
+    def _exact(self, samples: Sequence[Sample]) -> list[Part]:
+        """Values of a motion that is predictable until the end: of whole repetitions, if it repeats itself."""
+        made = []
+        for sample in samples:
+            repeats = sample.repeats
+            last = sample.values[:, :, -repeats:] if repeats else sample.values
+            made.append(replace(sample, values=last))
+        parts = estimates(self.measures, made)
+        if any(sample.repeats for sample in samples) or self.whole:
+            return [replace(part, error=0.0) for part in parts]
+        half = made[-1].values.shape[2] // 2
+        halves = [
+            estimates(self.measures, [replace(made[-1], values=made[-1].values[:, :, own])])
+            for own in (slice(0, half), slice(half, None))
+        ]  # two halves of one motion: their difference is an error estimate, not a standard error
+        spread = [abs(a.value - b.value) / 2 for a, b in zip(*halves, strict=True)]
+        return [replace(part, error=0.0, predictable=own) for part, own in zip(parts, spread, strict=True)]
+
+    def _estimate(
+        self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None, differ: bool, regular: bool
+    ) -> Estimate:
+        """The estimate of a measure, from its part and from those of the last two step sizes."""
+        from scipy.stats import t
+
+        bias, seen, offset, said = 0.0, math.inf, (math.nan, math.nan), "; the bias of steps was not tested"
+        if pairs is not None:
+            a, b = pairs[0][i], pairs[1][i]
+            error = math.hypot(a.error, b.error)
+            seen = float(t.ppf((1 + CONFIDENCE) / 2, _welch_free(a, b))) * error if error and not regular else 0.0
+            bias = abs(a.value - b.value) if regular or differ else 0.0
+            said = "" if regular else f"; no bias of steps is seen, which would be above {seen:.2g}"
+        biased = self._biased(differ)
+        if biased is not None and part.value:
+            level, first = biased[0], biased[1][i]
+            offset = first.value / part.value - 1.0, abs(1.96 * math.hypot(first.error, part.error) / part.value)
+            if abs(offset[0]) > offset[1]:
+                said = f"; {_percent(*offset)} with {level.words}"
+        half = part.half + bias
+        return Estimate(
+            measure.name, measure.unit, measure.meaning, part.value, part.value - half, part.value + half, part.half,
+            bias, seen, offset, part.effective, f"{part.value:.4g} ± {half:.2g} {measure.unit}".rstrip() + said,
+        )  # fmt: skip
+
+    def _biased(self, differ: bool) -> tuple[_Level, list[Part]] | None:
+        """The first steps, with their estimates, if those that count differ from them."""
+        if self.rejected is None and differ:
+            return self.levels[-2], self._parts([self.levels[-2]])
+        return self.rejected
+
+    def _kind(self, regular: bool, samples: Sequence[Sample]) -> str:
+        if self.whole:
+            return "accurate" if regular else "sensitive"
+        if regular:
+            return "periodic" if all(one.repeats for one in samples) else "predictable"
+        return "several motions" if any(one.several for one in samples) else "chaotic"
+
+    def _verdict(self, kind: str, found: Mapping[str, Estimate], differ: bool) -> str:
+        every = {
+            "chaotic": "the motion is sensitive to its initial state: only statistics are known beyond its horizon",
+            "several motions": "members that begin alike end in different periodic motions: means depend on the start, "
+            "and intervals are those of the mean over starts",
+            "sensitive": "the motion is sensitive: means over motions that begin alike",
+            "periodic": "the motion repeats itself: values are exact but for the error of steps",
+            "predictable": "the motion is predictable until the end: values are exact but for the error of steps",
+            "accurate": "the motion is predictable until the end: values are exact but for the error of steps",
+        }
+        parts = [every[kind]]
+        biased, wrong = self._biased(differ), [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
+        if biased is not None and wrong:
+            worst = max(wrong, key=lambda one: abs(one.offset[0]) - one.offset[1])
+            parts.append(f"{biased[0].words} is biased: {worst.name} {_percent(*worst.offset)}")
+        if differ:
+            parts.append("finer steps still differ, so that a bias remains")
+        if self.precision is not None:
+            wide = [one for one in found.values() if one.high - one.low > 2 * self.precision * abs(one.value)]
+            if wide:
+                worst = max(wide, key=lambda one: (one.high - one.low) / abs(one.value) if one.value else math.inf)
+                ratio = (worst.high - worst.low) / (2 * self.precision * abs(worst.value)) if worst.value else math.inf
+                need = f"about {ratio**2:.2g} times as long a run" if ratio < math.inf else "an absolute precision"
+                parts.append(f"the precision of {100 * self.precision:.2g} % is not reached: {worst.name} needs {need}")
+        return "; ".join([*parts, *self.given_up])
+
+    def _places(self, levels: Sequence[_Level], dropped: int) -> dict[str, Array]:
+        """Densities after the transient, of all members."""
+        total: dict[str, Array] = {}
+        weight = 0
+        for level in levels:
+            for kept in level.fields.values():
+                for begin, count, fields in kept:
+                    if begin >= dropped or begin + count == level.done:
+                        weight += count
+                        for name, table in fields.items():
+                            total[name] = total.get(name, 0.0) + count * table
+        return {name: table / weight for name, table in total.items()} if weight else {}
+
+
+@dataclass(eq=False)
+class _Advance:
+    """Advances a member of one of several ensembles, in another process."""
+
+    ensembles: list[Members]
+
+    def __call__(self, index: int, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
+        return self.ensembles[index].advance(level, member, state, done, count)
+
+
+def _alike(sample: Sample) -> bool:
+    """Whether whole motions agree in each measure, to a thousandth."""
+    values = sample.series[:, 0]
+    return bool(np.all(values.std(axis=0) <= 1e-3 * np.abs(values.mean(axis=0))))
+
+
+def _percent(offset: float, half: float) -> str:
+    """A relative offset with half the width of its interval."""
+    return f"{100 * abs(offset):.2g} ± {100 * half:.1g} % too {'large' if offset > 0 else 'small'}"
+
+
+def _welch_free(a: Part, b: Part) -> float:
+    """Degrees of freedom of a difference, by Welch and Satterthwaite."""
+    u, v = a.error**2, b.error**2
+    return (u + v) ** 2 / (u**2 / a.free + v**2 / b.free)
+
+
+def _ladder(
+    system: System, stepper: Stepper | None, control: StepControl | None, window: float, whole: bool
+) -> list[tuple[Stepper, StepControl]]:
+    """Schemes with ever finer steps: from those given, or that suit the mechanism."""
+    chosen: Any = stepper
+    if chosen is None and system.compliant:
+        chosen = CompliantDae()
+    elif chosen is None:  # in space events are many, and forces of redundant contacts not unique
+        chosen = GaussQP() if system.nc > MANY or whole and system.dimension == 3 else EventDriven()
+    by_error = isinstance(chosen, EventDriven | CompliantDae)
+    if control is None:
+        control = _event_driven(window, whole) if by_error else rungs(chosen, window)[1].control
+    found = [(chosen, control.over(0.0, window) if isinstance(control, ErrorControl) else control)]
+    for _ in range(LEVELS - 1):
+        scheme, steps = found[-1]
+        if len(found) == 2 and not by_error and not whole and system.nc <= MANY:
+            scheme, steps = EventDriven(), _event_driven(window, whole)  # which gets on faster than ever shorter steps
+        else:
+            steps = finer(steps)
+            if isinstance(steps, ErrorControl):  # impacts that are simultaneous may be what differs
+                steps = replace(steps, dt_min=steps.dt_min * TENTH)
+        found.append((scheme, steps))
+    return found
+
+
+def _event_driven(window: float, whole: bool) -> StepControl:
+    """Tolerances of methods with error control."""
+    if whole:
+        return rungs(EventDriven(), window)[1].control
+    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), window / 25)

@@ -1,0 +1,181 @@
+"""Members of an ensemble: runs that begin alike but for a millionth, separate, and are measured window by window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import ModelError, NonsmoothError
+from nonsmooth.model.checks import check_start
+from nonsmooth.model.closing import closed_start
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.run.simulate import simulate
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
+from nonsmooth.studies.statistics.measures import Measure, Named, Stretch, density, twin_of
+
+#: difference of the initial velocities of two members, as a share of the largest
+APART = 1e-6
+#: draws of an initial state before it is given up, where most are refused
+DRAWS = 20
+#: share of the largest value of the same unit below which a value is round-off
+ROUND_OFF = 1e-12
+#: windows of a member beyond which two become one, so that its memory does not depend on its length
+KEPT = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """What a member keeps of its windows, each row of `size` of them: mean, mean square, largest and one value of each
+    measure (4, rows, measures)."""
+
+    values: Array
+    size: int = 1
+
+    @classmethod
+    def of(cls, values: Array) -> Windows:
+        """Of the values of windows (n, measures)."""
+        return cls(np.stack([values, values**2, values, values]))
+
+    def joined(self, other: Windows) -> Windows:
+        """With later windows behind them; rows are halved once they are too many."""
+        made, later = self, other
+        while later.size < made.size:
+            later = later.halved()
+        made = Windows(np.concatenate([made.values, later.values], axis=1), made.size)
+        return made.halved() if made.values.shape[1] > KEPT else made
+
+    def halved(self) -> Windows:
+        """With rows of twice as many windows; a last one without another is left out."""
+        pairs = self.values[:, : self.values.shape[1] // 2 * 2].reshape(4, -1, 2, self.values.shape[2])
+        mean, square, largest, one = pairs
+        rows = np.stack([mean.mean(axis=1), square.mean(axis=1), largest.max(axis=1), one[:, 0]])
+        return Windows(rows, 2 * self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Advanced:
+    """What a member has become: its windows, means of its fields over the parts of this stretch, and its state."""
+
+    windows: Windows
+    fields: list[tuple[int, dict[str, Array]]]
+    state: State
+    seconds: float
+    steps: int
+    failed: str = ""
+
+
+@dataclass(eq=False)
+class Members:
+    """Runs of one mechanism with one scheme and its steps; windows are of this length [s].
+
+    Parameters
+    ----------
+    chunk : windows that are run at once, between two of which a run goes on from its last state
+    slowest : [m/s], approach from which on a contact that begins is an impact
+    period : [s], of the driver, None without one
+    places : names of joints with a journal whose place is recorded
+    """
+
+    system: System
+    stepper: Stepper
+    control: StepControl
+    parameters: Mapping[str, float]
+    given: tuple[Any, ...]
+    window: float
+    period: float | None
+    chunk: int = 1
+    slowest: float = 0.0
+    places: tuple[str, ...] = ()
+    twin: bool = False
+    seed: int = 0
+    _made: dict[str, Any] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_made": {}}
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What is measured, and what that is divided by."""
+        if "measures" not in self._made:
+            named = Named(self.system, self.window, self.period)
+            self._made["measures"] = [named.measure(one) for one in self.given]
+        found: list[Measure] = self._made["measures"]
+        return found
+
+    def stretch(self, run: Any, edges: Array) -> Stretch:
+        """A run with its windows, and the ideal twin if a measure needs it."""
+        if self.twin and "twin" not in self._made:
+            length = self.period or float(edges[-1] - self.system.start.t)
+            self._made["twin"] = twin_of(self.system, self.parameters, length, self.period)
+        return Stretch(run, edges, self.slowest, self._made.get("twin"))
+
+    def start(self, level: int, member: int) -> State:
+        """The initial state, but for a millionth of its velocities that joints allow and contacts admit."""
+        system, values = self.system, self.system.parameter_vector(self.parameters)
+        random = np.random.default_rng([self.seed, level, member])
+        radii, first = system.gyration(values), system.start
+        speed = float(np.max(np.abs(first.v) * radii, initial=0.0)) or _length(system, values) / self.window
+        for _ in range(DRAWS):
+            moved = replace(first, v=first.v + APART * speed / radii * random.standard_normal(system.nv))
+            try:
+                state = closed_start(system, moved, values)
+                check_start(system, state, values)
+            except ModelError:
+                continue
+            return state
+        return first
+
+    def advance(self, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
+        """Go on by `count` windows from the state after `done` of them, from the start for None."""
+        clock, steps = time.perf_counter(), 0
+        state = self.start(level, member) if state is None else state
+        begin, windows = self.system.start.t, Windows(np.zeros((4, 0, self.columns)))
+        fields: list[tuple[int, dict[str, Array]]] = []
+        while count > 0:
+            now = min(self.chunk, count)
+            edges: Array = begin + self.window * np.arange(done, done + now + 1.0)
+            try:
+                run = simulate(self.system, self.stepper, t_end=float(edges[-1]), dt=self.control, state=state,
+                               parameters=self.parameters)  # fmt: skip
+            except NonsmoothError as error:
+                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, str(error))
+            if run.status != "finished":
+                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, run.status)
+            values, found = self.measured(run, edges)
+            windows = windows.joined(Windows.of(values))
+            fields.append((now, found))
+            state, done, count, steps = run.end, done + now, count - now, steps + len(run.t) - 1
+        return Advanced(windows, fields, state, time.perf_counter() - clock, steps)
+
+    @property
+    def columns(self) -> int:
+        return sum(1 + (one.over is not None) for one in self.measures)
+
+    def measured(self, run: Any, edges: Array) -> tuple[Array, dict[str, Array]]:
+        """Values (windows, columns) of the measures, each behind it that which it is divided by; and fields."""
+        of = self.stretch(run, edges)
+        measures = [one for each in self.measures for one in (each, each.over) if one is not None]
+        columns = [np.asarray(one.function(of), float) for one in measures]
+        most: dict[str, float] = {}
+        for one, column in zip(measures, columns, strict=True):
+            most[one.unit] = max(most.get(one.unit, 0.0), float(np.abs(column).max()))
+        columns = [
+            np.where(np.abs(column) > ROUND_OFF * most[one.unit], column, 0.0)
+            for one, column in zip(measures, columns, strict=True)
+        ]
+        known = {element.name: element for element in self.system.elements}
+        p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
+        fields = {name: density(known[name], self.system.q_names, p)(of) for name in self.places}  # type: ignore[arg-type]
+        return np.column_stack(columns), fields
+
+
+def _length(system: System, values: Array) -> float:
+    """A length [m] of the mechanism: its smallest clearance, or 1 cm."""
+    return float(np.min(system.elementwise.gap_sizes(values))) if system.nc else 1e-2
