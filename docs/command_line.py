@@ -100,6 +100,10 @@ EXAMPLES = {
     "study gradient": [
         "nonsmooth study gradient slider-crank-revolute --of slider.x --t-end 1ms --by pin.clearance --by rod.mass",
     ],
+    "study statistics": [
+        "nonsmooth study statistics slider-crank-revolute --t-end 0.3 --members 4 --measure energy-rate "
+        "--measure mean-force:pin --workers 1 --figure statistics.png",
+    ],
     "plot": [
         "nonsmooth run slider-rod --case 2 --dt-min 1us --dt-max 1ms --t-end 20ms --output run.nc",
         "nonsmooth plot run.nc",

@@ -97,6 +97,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
         "tolerance": "sweep.tolerance",
         "bifurcation": "sweep.bifurcation",
         "gradient": "gradient.gradient",
+        "statistics": "statistics.long_run",
     },
     "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
     "plot": "plot.plot",

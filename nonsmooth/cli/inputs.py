@@ -59,8 +59,8 @@ class Request(Runs):
     examples: Mapping[str, str] = field(default_factory=dict, compare=False)
     declaration: Declaration | None = field(default=None, compare=False)  # settings of a TOML file
 
-    def completed(self) -> Request:
-        """Completed by the [run] table of a TOML file, whose step is replaced as a whole."""
+    def completed(self, *, endless: bool = False) -> Request:
+        """Completed by the [run] table of a TOML file, whose step is replaced as a whole; `endless`: without an end."""
         request = self
         if self.problem.endswith(".toml"):
             from nonsmooth.declarative import read
@@ -72,7 +72,7 @@ class Request(Runs):
             from nonsmooth.model.registry import get_problem
 
             get_problem(self.problem)  # a wrong name is reported before missing options
-        if request.t_end is None:
+        if request.t_end is None and not endless:
             raise InputError(
                 "No end of the run was given: give --t-end, or t_end in the [run] of a TOML file; "
                 "`nonsmooth run --help` shows what is accepted."

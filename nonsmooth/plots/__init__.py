@@ -14,6 +14,7 @@ from nonsmooth.plots.analyses import (
     poincare_section,
 )
 from nonsmooth.plots.comparison import comparison, law_card, published, rigid_limit, step_size
+from nonsmooth.plots.distribution import statistics
 from nonsmooth.plots.figure import figure
 from nonsmooth.plots.motion import contact, energy, motion, panels
 from nonsmooth.plots.orbits import orbit
@@ -26,5 +27,5 @@ __all__ = [
     "Animation", "Measured", "Panel", "amplitudes", "animation", "bees", "bifurcation_diagram", "comparison", "contact",
     "energy", "excitation", "excited", "figure", "fitted", "identified", "impact_table", "law_card", "mode_bars",
     "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "ranking",
-    "read_measured", "rigid_limit", "sketch", "step_size", "sweep", "tolerance", "unit_of",
+    "read_measured", "rigid_limit", "sketch", "statistics", "step_size", "sweep", "tolerance", "unit_of",
 ]  # fmt: skip

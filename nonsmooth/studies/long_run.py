@@ -94,7 +94,7 @@ class Statistics(Result):
     window, period : [s], over which measures are taken, and of the driver; None without one
     members, windows, transient : independent runs, windows of each, and windows that were left out as their transient
     steps : the stepper and the steps of each level that counts
-    places : density of the journal's centre (cells, cells) by joint, share of time per cell, see `Statistics.cell`
+    places : density of the journal's centre (cells, cells) by joint, share of time per cell
     samples : values of windows (n, measures), some of very many, for distributions
     """
 
@@ -117,6 +117,11 @@ class Statistics(Result):
         if name not in self.measures:
             raise InputError(f'There is no measure "{name}"; there are {", ".join(self.measures)}.')
         return self.measures[name]
+
+    def column(self, name: str) -> Array:
+        """Values (n,) of a measure in windows, some of very many."""
+        self[name]
+        return np.asarray(self.samples[:, list(self.measures).index(name)])
 
     def summary(self) -> str:
         """A table as text."""
@@ -313,7 +318,7 @@ class _Runs:
         )  # fmt: skip
         twin = any("deviation" in one.name for one in self.measures)
         self.ladder = [
-            Members(system, scheme, steps, dict(parameters), given, self.window, period, 1, 0.0, places, twin, seed)
+            Members(system, scheme, steps, dict(parameters), given, self.window, period, 1, None, places, twin, seed)
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]
         self.levels: list[_Level] = []

@@ -47,13 +47,13 @@ CELLS, REACH = 48, 1.1
 class Stretch:
     """A run of whole windows, between the times `edges` (n + 1,) [s].
 
-    `slowest` is the approach [m/s] from which on a contact that begins is an impact; `twin` gives the coordinates of
-    the ideal mechanism, without clearances, at any times.
+    `slowest` is the approach [m/s] from which on a contact that begins is an impact, by default a hundredth of the
+    fastest; `twin` gives the coordinates of the ideal mechanism, without clearances, at any times.
     """
 
     run: Trajectory
     edges: Array
-    slowest: float
+    slowest: float | None = None
     twin: Callable[[Array], Array] | None = None
 
     @property
@@ -102,8 +102,9 @@ class Stretch:
         if self.run.compliant:
             found = impacts(self.run, self.slowest)
             return found["contact"], found["start"]
-        rows = self.run.impacts[-self.run.impacts["gamma_minus"] > self.slowest]
-        return rows["contact"], rows["t"]
+        rows, approach = self.run.impacts, -self.run.impacts["gamma_minus"]
+        slowest = COUNTED * np.max(approach, initial=0.0) if self.slowest is None else self.slowest
+        return rows["contact"][approach > slowest], rows["t"][approach > slowest]
 
     def impulses(self, name: str) -> tuple[Array, Array]:
         """What a contact or a joint transmits in each step steadily, and by impacts at its end: normal impulses (n,),

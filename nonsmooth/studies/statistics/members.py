@@ -91,7 +91,7 @@ class Members:
     window: float
     period: float | None
     chunk: int = 1
-    slowest: float = 0.0
+    slowest: float | None = None
     places: tuple[str, ...] = ()
     twin: bool = False
     seed: int = 0
