@@ -146,6 +146,7 @@ MORE = {
     "are selected on the page. All commands that run simulations have `--report`.\n",
     "study rigid-limit": "See [Rigid and compliant contact compared](compare.md).\n",
     "study bifurcation": "See [Bifurcation diagrams](analyses.md#bifurcation-diagrams).\n",
+    "study statistics": "See [What can be known about a chaotic mechanism](statistics.md).\n",
     "cite": "The solvers are those that were used. The entries are listed in [References](references.md).\n",
 }
 

@@ -37,7 +37,7 @@ FIGURES = (
     "python docs/gallery.py",
     "python docs/figures/moving.py",
     *(f"python docs/figures/make.py {name}" for name in (
-        "bifurcation_speed", "step_size_slider_rod", "tolerance_slider_crank", "analyses",
+        "bifurcation_speed", "statistics_slider_crank", "step_size_slider_rod", "tolerance_slider_crank", "analyses",
         "slider_rod_case2 prismatic_clearance revolute_clearance concepts animation_frame fits_yield",
     )),
     "nonsmooth study rigid-limit slider-rod --restitution 0.8 --depth 1e-6 --figure docs/figures/rigid_limit.png",

@@ -240,6 +240,7 @@ def test_the_commands_of_the_short_answers_run(
 #: what a stranger asks, and where the answer stands
 QUESTIONS = {
     "own mechanism": "model-my-own-mechanism",
+    "chaos": "get-numbers-from-a-chaotic-motion",
     "clearance sweep": "sweep-a-clearance",
     "export to CSV": "export-a-run-as-a-table-or-as-csv",
     "plot again": "plot-a-saved-run-again",

@@ -31,7 +31,7 @@ from nonsmooth import (
 )
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import mode_timeline, spectrum
-from nonsmooth.studies import Case, bifurcation, periodic_section, sensitivity, step_size, tolerance
+from nonsmooth.studies import Case, bifurcation, long_run, periodic_section, sensitivity, step_size, tolerance
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 HERE = Path(__file__).resolve().parent
@@ -200,6 +200,14 @@ def _slider_place(speed: float) -> Array:
     return (found.q["slider.x"] - 0.17) / 0.5e-3
 
 
+def statistics_slider_crank() -> Figure:
+    """Slider-crank with clearance in its pin at 5000 rpm: intervals, distributions, and places of the journal."""
+    found = long_run(slider_crank_revolute, t_end=0.3 if QUICK else 1.2, members=4 if QUICK else 12)
+    print(found.summary())
+    figure: Figure = plots.statistics(found)
+    return figure
+
+
 def animation_frame() -> Figure:
     """One picture of the slider-crank's film."""
     control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
@@ -290,7 +298,8 @@ def _measure(axis: Axes, start: ArrayLike, end: ArrayLike, colour: str, style: s
 
 
 FIGURES = (
-    slider_rod_case2, prismatic_clearance, revolute_clearance, concepts, analyses, bifurcation_speed, animation_frame,
+    slider_rod_case2, prismatic_clearance, revolute_clearance, concepts, analyses, bifurcation_speed,
+    statistics_slider_crank, animation_frame,
     step_size_slider_rod, tolerance_slider_crank, fits_yield,
 )  # fmt: skip
 

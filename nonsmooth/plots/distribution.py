@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.long_run import Estimate, Statistics
 
+#: scatter of a measure, relative to its mean, below which its distribution is a point
+LEAST = 1e-9
 #: distributions and journals that are drawn at most, side by side, and the size of their panels [inch]
 MOST, COLUMNS, WIDE, HIGH = 6, 3, 2.4, 2.2
 
 
 def statistics(found: Statistics) -> Figure:
-    """Estimates with intervals, distributions over windows of measures that vary, and places of journals."""
-    varying = [name for name in found.measures if found.samples.size and np.ptp(found.column(name)) > 0]
+    """Estimates with intervals, distributions over windows of measures that vary most, and places of journals."""
+    scatter = {name: np.std(x) / (abs(np.mean(x)) or 1.0) for name in found.measures if len(x := found.column(name))}
+    varying = sorted((name for name, x in scatter.items() if x > LEAST), key=lambda name: -scatter[name])
     places = list(found.places)[:MOST]
     varying = varying[: max(MOST - len(places), 0)]
     count = len(varying) + len(places)

@@ -70,7 +70,8 @@ ELEMENTS: dict[str, tuple[str, ...]] = {"PlanarFlexibleBody": FLEXIBLE, "Spatial
 #: fits and studies -> what they stand on
 STUDIES: dict[str, tuple[str, ...]] = {
     "Fit": ("iso286",), "allocate": ("spotts1973", "chase1988"),
-    "failure_probability": ("ditlevsen1996", "au2001", "baudin2017"),
+    "failure_probability": ("ditlevsen1996", "au2001", "baudin2017"), 
+    "long_run": ("white1997", "schmeiser1982", "coles2001"),
 }  # fmt: skip
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted

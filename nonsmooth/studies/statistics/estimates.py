@@ -4,6 +4,7 @@ The transient is found by MSER on the mean of the members and on their spread; w
 independent sample. Intervals are Student's, by the jackknife that leaves out one member at a time.
 
 White, K. P. (1997), An effective truncation heuristic for bias reduction in simulation output, Simulation 69, 323-334;
+Schmeiser, B. (1982), Batch size effects in the analysis of simulation output, Operations Research 30, 556-568;
 Coles, S. (2001), An introduction to statistical modeling of extreme values, Springer.
 """
 

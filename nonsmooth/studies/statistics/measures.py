@@ -24,7 +24,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS
-from nonsmooth.model.signals import FourierSignal, Harmonic, Ramp
+from nonsmooth.model.signals import FourierSignal, Harmonic, Ramp, TimeVector
 from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.run.simulate import simulate
@@ -147,7 +147,8 @@ def period_of(system: System) -> float | None:
     """The period [s] of the drivers and loads of a mechanism; None if one of them has none, or they have several."""
     periods = set[float]()
     for element in system.elements:
-        for signal in (getattr(element, one.name) for one in fields(element) if element.of_time(one.name)):
+        stated = [getattr(element, one.name) for one in fields(element) if element.of_time(one.name)]
+        for signal in (part for one in stated for part in (one.components if isinstance(one, TimeVector) else (one,))):
             turns = isinstance(element, PrescribedMotion) and element.coordinate == "angle"
             if isinstance(signal, Harmonic):
                 periods.add(signal.period)
