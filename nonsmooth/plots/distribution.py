@@ -30,10 +30,12 @@ def statistics(found: Statistics) -> Figure:
     count = len(varying) + len(places)
     rows, table = -(-count // COLUMNS), 0.7 + 0.19 * len(found.measures)
     figure = new_figure(WIDE * COLUMNS, table + HIGH * rows, h_pad=0.06)
-    upper, lower = figure.subfigures(2, 1, height_ratios=[table, HIGH * rows]) if count else (figure, None)
-    _intervals(upper.subplots(), found)
-    if lower is None:
+    if not count:
+        _intervals(figure.subplots(), found)
         return figure
+    parts: Any = figure.subfigures(2, 1, height_ratios=[table, HIGH * rows])
+    upper, lower = parts
+    _intervals(upper.subplots(), found)
     axes = lower.subplots(rows, COLUMNS, squeeze=False).ravel()
     for axis, name in zip(axes, varying, strict=False):
         _distribution(axis, found, found[name])

@@ -28,6 +28,8 @@ PARTED = 0.1
 SAME, SHORTER = 0.1, 0.7
 #: horizon as a share of the time at which runs separate
 PREDICTABLE = 0.8
+#: what is said of a sensitive motion after its horizon
+LATER = "later motion depends on round-off; use its statistics: long_run, or nonsmooth study statistics"
 #: times at most that a horizon is tried, each compared at instants of its own
 PASSES = 4
 
@@ -185,7 +187,7 @@ class Agreement:
                 horizon = until.lost - (horizon - start) / GRID  # the instant before
             words = self._words(until)
             if until.force <= self.accuracy and sensitive:
-                text = f"trust until t = {horizon:.3g} s ({words}); later motion depends on round-off"
+                text = f"trust until t = {horizon:.3g} s ({words}); {LATER}"
                 return Verdict("sensitive", text, until.position, until.force, horizon, found.parted)
             if until.force <= self.accuracy:
                 text = f"only until t = {horizon:.3g} s, {words}; {remedy}"

@@ -120,7 +120,9 @@ def test_a_motion_that_repeats_itself_has_an_exact_value():
 
 def test_a_motion_without_clearance_is_exact():
     found = long_run(slider_crank_revolute(ideal=True), t_end=0.12, measures=["mean-force:pin"], members=4, workers=1)
-    assert found.kind == "periodic" and found["mean-force:pin"].high - found["mean-force:pin"].low < 1e-3
+    force = found["mean-force:pin"]
+    # each period is the same but for the error of steps, at rtol 1e-6 and below, of some hundred of them
+    assert found.kind in ("periodic", "predictable") and force.high - force.low < 1e-3 * force.value
 
 
 @pytest.mark.slow
@@ -136,7 +138,7 @@ def test_a_biased_scheme_is_called_biased():
 
 def test_the_same_seed_gives_the_same_result_and_another_one_another():
     system = slider_crank_revolute().build()
-    arguments = {"t_end": 0.24, "measures": ["energy-rate"], "members": 4, "workers": 1}
+    arguments = {"t_end": 0.12, "measures": ["energy-rate"], "members": 4, "workers": 1}
     a, b, c = (long_run(system, seed=seed, **arguments)["energy-rate"].value for seed in (0, 0, 1))
     assert a == b != c
 
@@ -148,7 +150,7 @@ def test_quantiles_return_levels_and_functions(tmp_path):
 
     fastest.unit = "m/s"
     names = ["force-over:pin", "force-over:pin@q0.9", "force-over:pin@sd", "force-over:pin@return=1s", fastest]
-    found = long_run(slider_crank_revolute(), t_end=0.36, measures=names, members=4, workers=1)
+    found = long_run(slider_crank_revolute(), t_end=0.24, measures=names, members=4, workers=1)
     mean, tenth, sd, level = (found[name].value for name in names[:4])
     assert mean < tenth < level and sd > 0.0  # of any distribution that is not degenerate
     assert found["fastest"].unit == "m/s" and 20.0 < found["fastest"].value < 60.0  # the ideal slider has 28 m/s
