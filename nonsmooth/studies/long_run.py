@@ -313,6 +313,7 @@ class _Runs:
             raise InputError(f"Measures must have different names, got {', '.join(names)}.")
         if self.whole and any(one.statistic == "return" for one in self.measures):
             raise InputError("A return level needs windows: give period or window.")
+        self.functions = any(callable(one) for one in given)
         places = () if self.whole else tuple(
             one.name for one in system.elements if isinstance(one, RevoluteClearance) and not one.spatial
         )  # fmt: skip
@@ -353,7 +354,9 @@ class _Runs:
         system, begin = ensemble.system, ensemble.system.start.t
         run = simulate(system, ensemble.stepper, t_end=begin + FIRST * self.window, dt=ensemble.control,
                        parameters=ensemble.parameters)  # fmt: skip
-        ensemble.chunk = max(1, min(int(FIRST * ROWS / len(run.t)), self.most or 10**9, 256))
+        # functions of a run have one value for all of its windows, so that there must be some of these
+        most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
+        ensemble.chunk = max(1, min(int(FIRST * ROWS / len(run.t)), most))
         if self.levels:
             ensemble.slowest = self.levels[0].ensemble.slowest
         elif system.nc:
@@ -526,7 +529,7 @@ class _Runs:
                 "(t_end, max_seconds); leave it out if it grows without end."
             )
         differ = len(self.levels) > 1 and self._differ()
-        counted = self.levels[-1:] if differ else self.levels
+        counted = self.levels[-1:] if differ or regular else self.levels
         samples = self._samples(counted)
         parts = self._exact(samples) if regular else estimates(self.measures, samples)
         pairs = [self._parts([level]) for level in self.levels[-2:]] if len(self.levels) > 1 else None
@@ -698,4 +701,4 @@ def _event_driven(window: float, whole: bool) -> StepControl:
     """Tolerances of methods with error control."""
     if whole:
         return rungs(EventDriven(), window)[1].control
-    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), window / 25)
+    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), window / 50)
