@@ -1,6 +1,7 @@
 """Steps of a scheme in compiled code, many per call."""
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class CompiledSteps(Run):
             "theta": 0.5, "radius": 0.0, "projected": False, **scheme.settings,
             "midpoint": scheme.midpoint and system.ng > 0, "least_rest_contacts": many, "balanced": scheme.balanced,
             "law_of_impact": self.layout.law_of_impact, "varying": bool(varying), "error": self._error,
-            "planned": self.longest, "phase_of_impact": CONVEX if scheme.convex else 0, "acceptable": ACCEPTABLE,
+            "phase_of_impact": CONVEX if scheme.convex else 0, "acceptable": ACCEPTABLE,
         }.items():  # fmt: skip
             self._whole[name] = value
         self.set_scales(values)
@@ -316,6 +317,7 @@ class CompiledSteps(Run):
         contact, joint = memory.of["Contact"], memory.of["Joint"]
         # of a run without a step before this one
         whole["last_dt"], whole["proximal"] = self.longest, PROXIMAL if layout.redundant else 0.0
+        whole["planned"] = self.longest if self._error else math.inf
         whole["secant"] = contact["P"] = 0.0
         for name in GAINS:
             memory.of["Body"][name] = 0.0

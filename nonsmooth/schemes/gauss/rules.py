@@ -25,8 +25,7 @@ STATE = ("System.last_dt", "System.proximal", "Body.delta_v", "Body.delta2_v", "
 def gauss_scheme(control: StepControl, *, convex: bool = False) -> Scheme:
     """Declaration of steps with this control to the engine."""
     if isinstance(control, Landing):
-        chosen = ("System.planned",) if control.error else ()
-        return Scheme(text="nonsmooth.schemes.gauss.landing", state=(*STATE, *chosen), locates=True)
+        return Scheme(text="nonsmooth.schemes.gauss.landing", state=(*STATE, "System.planned"), locates=True)
     state = (*STATE, "System.secant", "Body.delta3_v")
     return Scheme(text="nonsmooth.schemes.gauss.implicit_euler", state=state, convex=convex, tells_lasting=True)
 
