@@ -11,8 +11,9 @@ import threading
 import time
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from nonsmooth import GaussQP, progress, simulate
+from nonsmooth import GaussQP, MoreauJean, progress, simulate
 from nonsmooth import progress as stages
 from nonsmooth.cli import main
 from nonsmooth.cli.options import line
@@ -33,7 +34,7 @@ from nonsmooth.studies import (
     sweep,
     tolerance,
 )
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import six_rss, slider_rod
 
 
 def test_seconds_add_up(monkeypatch):
@@ -214,3 +215,18 @@ def test_the_first_call_of_a_solver_is_told_as_compilation(caplog):
     said = [record.getMessage() for record in caplog.records if record.name == "nonsmooth"]
     assert said == ["compiling SemismoothNewton, some ten seconds once per machine, or loading it"]
     assert [*seconds] == ["compiling"]
+
+
+def test_one_thread_of_blas_computes_the_small_matrices_of_a_run():
+    """As many as before, or as the user limits them to, are left when it ends."""
+
+    def threads(*_):
+        return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    system, seen = six_rss().build(), []
+    simulate(system, MoreauJean(), t_end=1e-4, dt=1e-4)  # loads all libraries
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = threads()
+        simulate(system, MoreauJean(), t_end=1e-4, dt=1e-4, progress=lambda *_: seen.append(threads()))
+        assert threads() == before
+    assert {count for one in seen for count in one.values()} == {1}

@@ -22,6 +22,7 @@ COST = {
     "loky": "studies run in one process, --workers 1",
     "pydantic": "TOML files cannot be read; mechanisms in Python can",
     "cloudpickle": "studies run in one process, --workers 1",
+    "threadpoolctl": "no mechanism with more than 32 velocities can be simulated",
     "typer": "no command line",
     "rich": "no command line",
 }

@@ -49,6 +49,8 @@ from nonsmooth.trajectory.verdict import with_signs_between_rows
 ACCURACY = 1e-2
 #: length of a table beside that of a run from which its times are probably in another unit
 LONG = 100.0
+#: number of velocities up to which BLAS takes one thread for all matrices of a run by itself
+SMALL = 32
 #: relative change of parameters that shows whether a motion depends on round-off: a few units in the last place
 LAST_DIGITS = 1e-15
 #: messages if Ctrl-C comes after the last step, and between the runs that give a verdict
@@ -137,6 +139,8 @@ def simulate(
     try:
         with contextlib.ExitStack() as open_, collect_timings() as seconds:
             tell: Any = open_.enter_context(progress_line()) if progress is True else progress
+            if isinstance(system, System) and system.nv > SMALL:
+                open_.enter_context(_blas().limit(limits=1))
             with stage("preparing"):  # libraries are loaded as well
                 trajectory = _simulated(
                     system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
@@ -147,6 +151,16 @@ def simulate(
         if trajectory is None or isinstance(error, Interrupted):
             raise
         raise Interrupted(COMPLETE, trajectory=trajectory) from None
+
+
+@functools.cache
+def _blas() -> Any:
+    """The libraries of BLAS in this process, whose threads take longer for matrices of a mechanism than one does."""
+    import scipy.linalg  # has a library of its own
+    from threadpoolctl import ThreadpoolController
+
+    assert scipy.linalg
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _simulated(
