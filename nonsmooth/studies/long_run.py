@@ -49,7 +49,7 @@ PRECISION, SECONDS = 0.05, 60.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of one measure.
+    """Estimate of one measure, with its interval.
 
     Parameters
     ----------
@@ -184,16 +184,16 @@ def long_run(
 ) -> Statistics:  # fmt: skip
     """Estimate long-run means, quantiles and extremes of a motion, each with a 95 % interval.
 
-    Independent runs, the members, begin alike but for a millionth of their velocities. Their transient, until they have
-    settled and separated, is detected and left out. Each measure is a number per window of time; intervals follow from
-    the members by Student's distribution, not from correlated windows. All is done with two step sizes: where their
+    Independent runs, the members, begin alike but for a millionth of their velocities. Their transient, until they are
+    stationary and have separated, is detected and left out. Each measure is a number per window of time; intervals
+    follow from the members by Student's distribution, not from correlated windows. All is done with two step sizes: where their
     difference is significant, the finer one goes on with a still finer one.
 
     Where drivers have no period, and no window is given, measures are those of the whole motion until `t_end`, and
     intervals those of their means over motions that begin alike.
 
-    InputError for a transient that is longer than half of the run, or a measure that does not settle; SimulationFailed
-    if runs fail with all steps.
+    InputError for a transient that is longer than half of the run, or a measure that does not converge;
+    SimulationFailed if runs fail with all steps.
 
     Parameters
     ----------
@@ -448,7 +448,7 @@ class _Runs:
         if self.whole:
             wanted = windows, min(2 * members, self.members)
             return wanted if wanted != (windows, members) and self._cost(*wanted) < self.left else None
-        if self.precision is not None and self._settled() and self._reached():
+        if self.precision is not None and self._stationary() and self._reached():
             return None
         next_ = 2 * windows if self.precision is not None or self.most is None else self.most
         next_ = min(next_, self.most or next_)
@@ -462,7 +462,7 @@ class _Runs:
         return 3.0 * finest.seconds * windows * members / (self.workers or cores()) < self.left
 
     def _dropped(self, levels: Sequence[_Level]) -> list[int]:
-        """Rows that each measure takes to settle, at least."""
+        """Rows that each measure takes to become stationary, at least."""
         if self.whole:
             return [0]
         found = []
@@ -472,7 +472,7 @@ class _Runs:
             found.append(transient(values, not (sample.alike or sample.repeats)))
         return np.max(found, axis=0).tolist()
 
-    def _settled(self) -> bool:
+    def _stationary(self) -> bool:
         return 2 * max(self._dropped(self.levels)) <= self._rows
 
     @property
@@ -517,14 +517,14 @@ class _Runs:
         return np.array(found)
 
     def _conclude(self, windows: int) -> Statistics:
-        """The result; InputError if the motion has not settled."""
+        """The result; InputError if the motion is not stationary."""
         dropped = self._dropped(self.levels)
         worst = int(np.argmax(dropped))
         regular = self._regular()
         if 2 * dropped[worst] > self._rows and not (regular and dropped[worst] < self._rows):
             columns = [one for each in self.measures for one in (each, each.over) if one is not None]
             raise InputError(
-                f'The measure "{columns[worst].name}" has not settled after {windows} windows, '
+                f'The measure "{columns[worst].name}" is not stationary after {windows} windows, '
                 f"{windows * self.window:.3g} s: its transient is longer than half of the run. Give a longer run "
                 "(t_end, max_seconds); leave it out if it grows without end."
             )

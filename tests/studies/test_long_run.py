@@ -193,7 +193,7 @@ def test_wrong_arguments_are_named(arguments, sentence):
 
 
 def test_what_has_no_long_run_value_is_named():
-    with pytest.raises(InputError, match='"mean:crank.angle" has not settled'):
+    with pytest.raises(InputError, match='"mean:crank.angle" is not stationary'):
         long_run(slider_crank_revolute(), t_end=0.3, measures=["mean:crank.angle"], members=4, workers=1)
     with pytest.raises(InputError, match="no driver with one period"):
         long_run(slider_rod(case=2), measures=["energy-rate"])

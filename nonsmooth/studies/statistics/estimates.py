@@ -66,7 +66,7 @@ def effective(x: Array) -> float:
 
 
 def transient(values: Array, separating: bool) -> list[int]:
-    """Rows of members (members, n, columns) until each column has settled and, if they are `separating`, the members
+    """Rows of members (members, n, columns) until each column is stationary and, if they are `separating`, the members
     have separated: more than half of the rows for a column that has not."""
     found = []
     for column in np.moveaxis(values, 2, 0):
@@ -88,7 +88,7 @@ def drifts(x: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What members of one ensemble have after the transient: windows (members, 4, rows, columns) of `size` each."""
+    """Members of one ensemble after the transient: windows (members, 4, rows, columns) of `size` each."""
 
     values: Array
     size: int

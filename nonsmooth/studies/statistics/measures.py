@@ -58,7 +58,7 @@ class Stretch:
 
     @property
     def length(self) -> Array:
-        """Of the windows (n,) [s]."""
+        """Lengths of the windows (n,) [s]."""
         return np.diff(self.edges)
 
     @cached_property
@@ -107,7 +107,7 @@ class Stretch:
         return rows["contact"][approach > slowest], rows["t"][approach > slowest]
 
     def impulses(self, name: str) -> tuple[Array, Array]:
-        """What a contact or a joint transmits in each step steadily, and by impacts at its end: normal impulses (n,),
+        """Impulses of a contact or a joint in each step, steady ones and those of impacts at its end: normal ones (n,),
         or impulses of a joint as vectors (n, 2 or 3) [N s]."""
         run, dt = self.run, np.diff(self.run.t, prepend=self.run.t[0])
         if name in run.lam_N:

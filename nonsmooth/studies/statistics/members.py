@@ -32,15 +32,15 @@ KEPT = 4096
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """What a member keeps of its windows, each row of `size` of them: mean, mean square, largest and one value of each
-    measure (4, rows, measures)."""
+    """Sums that a member keeps of its windows, each row of `size` of them: mean, mean square, largest and one value of
+    each measure (4, rows, measures)."""
 
     values: Array
     size: int = 1
 
     @classmethod
     def of(cls, values: Array) -> Windows:
-        """Of the values of windows (n, measures)."""
+        """Sums of the values of windows (n, measures)."""
         return cls(np.stack([values, values**2, values, values]))
 
     def joined(self, other: Windows) -> Windows:
@@ -61,7 +61,7 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Advanced:
-    """What a member has become: its windows, means of its fields over the parts of this stretch, and its state."""
+    """A member after a stretch: its windows, means of its fields over the parts of this stretch, and its state."""
 
     windows: Windows
     fields: list[tuple[int, dict[str, Array]]]
@@ -102,7 +102,7 @@ class Members:
 
     @property
     def measures(self) -> list[Measure]:
-        """What is measured, and what that is divided by."""
+        """The measures, made once in each process."""
         if "measures" not in self._made:
             named = Named(self.system, self.window, self.period)
             self._made["measures"] = [named.measure(one) for one in self.given]
