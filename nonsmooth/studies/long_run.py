@@ -186,8 +186,8 @@ def long_run(
 
     Independent runs, the members, begin alike but for a millionth of their velocities. Their transient, until they are
     stationary and have separated, is detected and left out. Each measure is a number per window of time; intervals
-    follow from the members by Student's distribution, not from correlated windows. All is done with two step sizes: where their
-    difference is significant, the finer one goes on with a still finer one.
+    follow from the members by Student's distribution, not from correlated windows. All is done with two step sizes:
+    where their difference is significant, the finer one goes on with a still finer one.
 
     Where drivers have no period, and no window is given, measures are those of the whole motion until `t_end`, and
     intervals those of their means over motions that begin alike.
