@@ -298,12 +298,11 @@ def beam(
     split = [numbers[i] != numbers[i + 1] for i in range(len(numbers) - 1)]
     # axes in the columns: x along the beam, y from `across`, made perpendicular, or else horizontal
     x = (last - first) / np.linalg.norm(last - first)
-    if across is None:
-        across = (0.0, 1.0, 0.0) if np.hypot(x[0], x[1]) < 1e-9 else np.cross([0.0, 0.0, 1.0], x)
-    y = np.asarray(across, dtype=float)
-    y = y - x * (x @ y)
-    if np.linalg.norm(y) <= 1e-9 * np.linalg.norm(across):
-        raise InputError(f"across = {np.asarray(across).tolist()} must not be parallel to the beam.")
+    level = (0.0, 1.0, 0.0) if np.hypot(x[0], x[1]) < 1e-9 else np.cross([0.0, 0.0, 1.0], x)
+    given = np.asarray(level if across is None else across, dtype=float)
+    y = given - x * (x @ given)
+    if np.linalg.norm(y) <= 1e-9 * np.linalg.norm(given):
+        raise InputError(f"across = {given.tolist()} must not be parallel to the beam.")
     y = y / np.linalg.norm(y)
     return _assembled(made, split, places, labels, np.column_stack([x, y, np.cross(x, y)]))
 
