@@ -164,7 +164,7 @@ def compare(
     shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True)]
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
-        written, prepared.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found),
+        written, prepared.name, shown, found.plain, figure=lambda plots: plots.comparison(found),
         save=found.save, runs=found.runs,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ from nonsmooth.plots.style import (
     shown_unit,
 )
 from nonsmooth.studies.cases import motion_times
+from nonsmooth.studies.compare import difference_of
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
@@ -55,10 +56,14 @@ def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
     The coordinate with the largest difference relative to its range and the contact with the largest impulse are drawn.
+    Of a sensitive motion, which is compared until its horizon, differences of its statistics with their intervals too.
     """
-    rows = 0.30 + 0.15 * len(found.cases)  # of the lower panels, over the height of the upper ones
-    figure = new_figure(7.2, 2.6 * (2.0 + rows))
-    grid = figure.add_gridspec(3, 4, height_ratios=(1.0, 1.0, rows))
+    heights = [1.0, 1.0, 0.30 + 0.15 * len(found.cases)]  # of the lower panels, over the height of the upper ones
+    known = found.statistics.get(found.reference)
+    if known is not None:
+        heights.append(0.35 + 0.022 * len(found.cases) * len(known.measures))
+    figure = new_figure(7.2, 2.6 * sum(heights))
+    grid = figure.add_gridspec(len(heights), 4, height_ratios=heights)
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
     extents = found.settings["scale of coordinates [m or rad]"]
     apart = [found.table[label]["deviation"] for label in found.labels]
@@ -66,6 +71,8 @@ def comparison(found: Comparison) -> Figure:
     _motion(panels[0], found, max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart)))
     _contact(panels[1:], found, max(impulse, key=lambda name: impulse[name]))
     _worth([figure.add_subplot(grid[2, i]) for i in range(4)], found)
+    if known is not None:
+        _beyond(figure.add_subplot(grid[3, :]), found)
     handles, labels = panels[0].get_legend_handles_labels()
     place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(len(labels), 3), "columnspacing": 1.6}
     figure.legend(handles, labels, frameon=False, fontsize=SIZE, labelcolor=INK, handlelength=2.2, **place)
@@ -107,6 +114,23 @@ def rigid_limit(found: RigidLimit) -> Figure:
         )  # fmt: skip
     figure.align_ylabels(list(axes))
     return figure
+
+
+def _beyond(axis: Axes, found: Comparison) -> None:
+    """Differences of the statistics from those of the reference, with their intervals."""
+    first, others = found.statistics[found.reference], [label for label in found.labels if label != found.reference]
+    names, styles = list(first.measures), {label: style for label, _, style in _styled(found)}
+    for k, label in enumerate(others):
+        for i, name in enumerate(names) if label in found.statistics else ():
+            apart, half = difference_of(found.statistics[label][name], first[name])
+            place = i + 0.7 * ((k + 0.5) / len(others) - 0.5)
+            bar: dict[str, Any] = {"color": styles[label]["color"], "marker": "o", "ms": 3, "lw": 1.1, "capsize": 2}
+            axis.errorbar(100 * apart, place, xerr=100 * half, **bar)
+    axis.axvline(0.0, color=INK, lw=0.6)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    dress(axis, f"Statistics beyond the horizon, against {found.reference}", "difference, 95 % [%]", "")
+    axis.set_yticks(range(len(names)), names, fontsize=SIZE - 0.5)
+    axis.grid(visible=False, axis="y")
 
 
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:

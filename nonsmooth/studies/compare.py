@@ -6,6 +6,7 @@ contact and an impact without duration are both contact intervals, see `nonsmoot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -40,8 +41,11 @@ from nonsmooth.studies.cases import (
     scaled_distance,
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
+from nonsmooth.studies.long_run import PRECISION, Estimate, Statistics, long_run
+from nonsmooth.studies.statistics.measures import period_of
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
+from nonsmooth.trust.agreement import PREDICTABLE
 
 #: metric -> unit and meaning
 METRICS = {
@@ -78,6 +82,10 @@ TITLES = {
 }  # fmt: skip
 
 
+#: members of the statistics of a case
+MEMBERS = 8
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Result):
     """Result of `compare`.
@@ -95,6 +103,9 @@ class Comparison(Result):
     edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
     settings : end, target, windows, thresholds, and the origin of the accurate solutions
     failed : cases left out because their run, or their accurate solution, ended early, with the reason
+    statistics
+        Of a motion that is sensitive before the end that was requested: what is known of it beyond, by label; the rest
+        is compared until its horizon.
     """
 
     cases: tuple[Case, ...]
@@ -108,6 +119,7 @@ class Comparison(Result):
     forces: Array = field(repr=False)
     settings: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Statistics] = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -128,8 +140,27 @@ class Comparison(Result):
         return "\n".join([*table, *self.remarks()])
 
     def remarks(self) -> list[str]:
-        """Remarks below the table: runs that are not accurate, and those that ended early."""
-        return doubts({label: run.verdict for label, run in self.runs.items()}, self.failed)
+        """Remarks below the table: runs that are not accurate, and those that ended early; what statistics say."""
+        found = doubts({label: run.verdict for label, run in self.runs.items()}, self.failed)
+        if self.reference not in self.statistics:
+            return found
+        first, rate = self.statistics[self.reference], "energy-rate"
+        said = [
+            f"The motion is sensitive: runs are compared until its horizon, {self.edges[-1]:.3g} s; beyond it their "
+            f"statistics are, with 95 % intervals, of {first.members} runs and about as many of the others."
+        ]
+        for label, other in self.statistics.items():
+            apart, half = difference_of(other[rate], first[rate])
+            if label == self.reference or not math.isfinite(half):
+                continue
+            if abs(apart) <= half:
+                said.append(f"{label}: no difference from {self.reference} in the energy lost is seen, "
+                            f"< {100 * (abs(apart) + half):.2g} %.")  # fmt: skip
+            else:
+                what = "more" if apart > 0 else "less"
+                share = f"{100 * abs(apart):.2g} ± {100 * half:.2g} %"
+                said.append(f"{label} loses {share} {what} energy than {self.reference}.")
+        return [*found, *said, *(f"{label}: {one.verdict}" for label, one in self.statistics.items())]
 
     def lines(self) -> list[tuple[str, list[Any]]]:
         """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
@@ -155,7 +186,28 @@ class Comparison(Result):
         if target > 0:
             lines.append(over("equal_error", f"at own error {target:g}: time [s]", "wall"))
             lines += [over("equal_error", f"  {name}", name) for name in ("steps", "evaluations")]
+        for name in self.statistics[self.reference].measures if self.reference in self.statistics else ():
+            every = [self.statistics[label][name] if label in self.statistics else None for label in self.labels]
+            unit = next(one.unit for one in every if one is not None)
+            said = [f"{one.value:.4g} ± {(one.high - one.low) / 2:.2g}" if one is not None else "-" for one in every]
+            lines.append((f"{name} [{unit or '-'}], 95 %", said))
+        if self.statistics:
+            title = f"  time for ± {100 * PRECISION:g} % of the energy lost [s]"
+            lines.append((title, [self._seconds(label) for label in self.labels]))
         return lines
+
+    def _seconds(self, label: str) -> float:
+        """Time [s] that a case takes for a given precision of the energy lost, by its own interval."""
+        if label not in self.statistics:
+            return math.nan
+        found, rate = self.statistics[label], self.statistics[label]["energy-rate"]
+        wide = (rate.high - rate.low) / 2 / rate.value if rate.value else math.nan
+        return found.seconds * (wide / PRECISION) ** 2
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data, as `nonsmooth compare --json` prints it: the table, and statistics where there are some."""
+        known = {label: {"statistics": found.plain()} for label, found in self.statistics.items()}
+        return {label: {**self.table[label], **known.get(label, {})} for label in self.labels}
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
@@ -218,7 +270,7 @@ class Comparison(Result):
 def compare(
     build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
     reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
-    patience: float = 10.0, progress: Progress = None,
+    patience: float = 10.0, seconds: float = 40.0, progress: Progress = None,
 ) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
@@ -244,13 +296,16 @@ def compare(
     windows
         Number of equal windows of time over which forces are averaged.
     target : [-]
-        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
+        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison. Of a sensitive
+        motion costs are compared at equal intervals of the energy lost instead.
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
     repeats
         Number of repetitions of fast runs, the fastest of which is the cost.
     patience : [s]
         A setting is not refined further if a run takes longer.
+    seconds : [s]
+        Time for the statistics of all cases, of a motion that is sensitive before its end.
     progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
@@ -298,7 +353,24 @@ def compare(
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
             which = f'"{cases[0].label}" and "{label}"'
             raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
-    parts = 3 * len(cases)
+    tell(f"{reference}: accurate solution", 0.0)
+    truth_of = trials[reference].accurate()
+    begin = truth_of.trial.system.start.t
+    if truth_of.parted < math.inf:
+        horizon = begin + PREDICTABLE * (truth_of.parted - begin)
+        sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
+        alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
+        found = _compared(cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone)
+        return _beyond(found, trials, horizon, seconds, tell)
+    return _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
+
+
+def _compared(
+    cases: tuple[Case, ...], trials: Mapping[str, Trial], truth_of: Accurate | None, reference: str, windows: int,
+    target: float, slowest: float, repeats: int, patience: float, tell: Any,
+) -> Comparison:  # fmt: skip
+    """The comparison of cases until the end of their trials, with the accurate solution of the reference if known."""
+    t_end, parts = trials[reference].t_end, 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
     for i, (label, trial) in enumerate(trials.items()):
@@ -309,7 +381,7 @@ def compare(
             if label == reference:
                 raise
             failed[label] = early_end(failure)
-    known: dict[str, Accurate] = {}
+    known: dict[str, Accurate] = {} if truth_of is None else {reference: truth_of}
     for i, (label, run) in enumerate(runs.items()):
         tell(f"{label}: accurate solution", (len(cases) + i) / parts)
         same = (one for one in known.values() if one.trial.alike(trials[label].case))
@@ -322,7 +394,7 @@ def compare(
         else:
             runs[label] = replace(run, verdict=known[label].verdict(run))
     cases = tuple(case for case in cases if case.label in known)
-    runs = {label: runs[label] for label in known}
+    runs = {case.label: runs[case.label] for case in cases}
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
     edges = np.linspace(grid[0], t_end, windows + 1)
     threshold = slowest * float(np.nanmax(contact_intervals(runs[reference])["approach"], initial=0.0))
@@ -352,6 +424,39 @@ def compare(
         modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
         forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
     )  # fmt: skip
+
+
+def _beyond(found: Comparison, trials: Mapping[str, Trial], horizon: float, budget: float, tell: Any) -> Comparison:
+    """A comparison until the horizon with the statistics of each case beyond it."""
+    statistics, failed = dict[str, Statistics](), dict(found.failed)
+    for i, label in enumerate(found.labels):
+        tell(f"{label}: statistics", 0.4 + 0.6 * i / len(found.labels))
+        trial, system = trials[label], trials[label].system
+        end = None if period_of(system) is not None else trial.t_end
+        try:
+            statistics[label] = long_run(
+                system, trial.case.stepper, t_end=end, dt=trial.case.dt, measures=compared(system), precision=PRECISION,
+                max_seconds=budget / len(found.labels), members=MEMBERS, parameters=trial.case.parameters,
+            )  # fmt: skip
+        except (InputError, SimulationFailed) as failure:
+            failed[label] = f"has no statistics: {failure}"
+    settings = {**found.settings, "requested t_end [s]": trials[found.reference].t_end, "horizon [s]": horizon}
+    return replace(found, statistics=statistics, settings=settings, failed=failed)
+
+
+def compared(system: System) -> list[str]:
+    """Measures that rigid and compliant contact have alike."""
+    contacts = system.contact_names
+    words = ("mean-force", "force-over", "contact-share")
+    return ["energy-rate", *(f"{word}:{name}" for word in words for name in contacts), "impacts"]
+
+
+def difference_of(a: Estimate, b: Estimate) -> tuple[float, float]:
+    """How much the first is above the second, relative, and half the width of its 95 % interval."""
+    if not b.value:
+        return (0.0, 0.0) if not a.value else (math.inf, math.inf)
+    half = math.hypot(a.high - a.low, (b.high - b.low) * a.value / b.value) / 2 / abs(b.value)
+    return a.value / b.value - 1.0, half
 
 
 def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:
