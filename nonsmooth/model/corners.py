@@ -37,6 +37,8 @@ MANY, FAST = 0.05, 0.15
 LINEAR = 0.002
 #: most evaluations in a pulse, and most corners of one rounding function
 MOST, MOST_ROUNDED = 4000, 100_000
+#: how often the distance to a pulse doubles, at most, up to which its tails are divided
+DOUBLINGS = 40
 #: numbers by which a root in closed form may differ from that of the function in floating point
 ULPS = 16
 #: share of a time within which corners are one
@@ -398,7 +400,9 @@ def _pulses(functions: _OfTime, known: Array, t_start: float, t_end: float, valu
         bent = np.flatnonzero(bent) + 1
         if 0 < bent.size <= MANY * len(t):
             groups = np.split(bent, np.flatnonzero(np.diff(bent) > 2) + 1)
-            found += [_parts(functions, values, int(i), t[max(group[0] - 2, 0) : group[-1] + 3]) for group in groups]
+            for group in groups:
+                parts = _parts(functions, values, int(i), t[max(group[0] - 2, 0) : group[-1] + 3])
+                found.append(_graded(parts, t_start, t_end))
         fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(one) - np.min(one))
     return np.concatenate(found) if found else np.zeros(0), fast
 
@@ -432,6 +436,15 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
             kept.add(j)
             waiting += [(i, j), (j, k)]
     return t[sorted(kept)]
+
+
+def _graded(parts: Array, t_start: float, t_end: float) -> Array:
+    """With times beside short parts at distances that double: steps that were long at once would miss the tails."""
+    t = np.concatenate([[t_start], parts, [t_end]])
+    room, length = 0.5 * np.diff(t)[:, None], np.diff(parts)[:, None]
+    doubled, at = length * (2.0 ** np.arange(1, DOUBLINGS) - 1.0), parts[:, None]
+    after, early = (at[1:] + doubled)[doubled < room[2:]], (at[:-1] - doubled)[doubled < room[:-2]]
+    return np.unique(np.concatenate([parts, after, early]))
 
 
 # ---- bounds of expressions over intervals of time, by interval arithmetic of their operations

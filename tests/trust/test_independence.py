@@ -61,6 +61,17 @@ def test_a_pulse_of_a_damper(at):
     assert abs(run.q["b.x"][-1] - exact) < 0.01 * CLEARANCE  # the requested accuracy
 
 
+@pytest.mark.parametrize("width", [1e-6, 1e-7])
+def test_the_tails_of_a_pulse_of_a_damper(width):
+    """By time stepping, whose steps beside a pulse are as long as elsewhere: 2e-4 of the pulse is in its tails."""
+    at, clearance = 0.61234, 1e-4
+    pulse = driven(lambda t: np.exp(-(((t - at) / width) ** 2)) / (width * sqrt(pi)))
+    run = simulate(pulse, GaussQP(), t_end=1.0, parameters={"g.clearance": clearance})
+    assert run.verdict.kind == "accurate"
+    # requested: a hundredth of the clearance, after 0.39 s
+    assert abs(run.v["b.x"][-1] - exp(1.0)) * (1.0 - at) < 0.01 * clearance
+
+
 @pytest.mark.parametrize(("area", "half"), [(3.0, 1e-6), (-3.0, 1e-7)])
 def test_a_table_of_a_damper(area, half):
     """Steep parts of a table leave no round-off behind them, which would look like a sensitive motion."""
