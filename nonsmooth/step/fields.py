@@ -385,8 +385,7 @@ class System:
     certified = Number("-", "largest residual of an accepted step", constant=True)
     reach = Number("m", "largest coordinate", constant=True)
     error = Number("-", "tolerated local error of a step, as a share of the clearance; 0: any", constant=True)
-    # the longest one, after halvings of the last step too
-    planned = Number("s", "length of the next step by its local error")
+    planned = Number("s", "longest next step, by the local error of the last one or after halvings of it")
     rejected = Count("-", "steps of the run that were repeated for their local error")
     too_long = Count("-", "1: the local error of the last attempt is too large")
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
