@@ -13,9 +13,11 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.columns import ForceAxes
 from nonsmooth.trajectory.decimation import Jump
 from nonsmooth.trajectory.peaks import compliant_peaks
 from nonsmooth.trajectory.verdict import ADVICE, reference_length
+from nonsmooth.trust.uniqueness import undetermined_forces
 
 #: points in time at which positions are compared
 GRID = 4000
@@ -53,12 +55,14 @@ class Difference:
         Of rigid contact the largest mean over any window of 1/200 of the run, impacts included; of compliant contact
         the largest force, with the error of its interpolation
     parted, lost : first time [s] of a difference of a tenth of the scale, and of one above accuracy; infinite if never
+    of_pairs : whether `force` is of the force between each pair of bodies, not of each contact
     """
 
     position: float
     force: float
     parted: float
     lost: float
+    of_pairs: bool = False
 
     def within(self, accuracy: float) -> bool:
         """Whether position and force are."""
@@ -99,19 +103,43 @@ def difference(
         window = WINDOW * (float(fine.t[-1]) - start)
         peaks, finer = peak_forces(coarse, window, end), peak_forces(fine, window, end)
         error = np.zeros_like(finer)
-    peak = float(np.max(finer, initial=0.0))
-    force = float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / peak if peak > 0.0 else 0.0
+    force = _share(peaks, finer, error)
     parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
     return Difference(float(np.max(apart)), force, float(parted), float(lost))
 
 
+def _share(peaks: Array, finer: Array, error: Array | float = 0.0) -> float:
+    """The largest difference of peaks, over the largest of the finer run."""
+    peak = float(np.max(finer, initial=0.0))
+    return float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / peak if peak > 0.0 else 0.0
+
+
 def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Array:
     """Largest mean normal force (nc,) [N] of each contact over any window [s] of this length, impacts included."""
-    if not run.gap.names or len(run.t) < 2:
-        return np.zeros(len(run.gap.names))
-    t, total = run.t, run.P_N.array
+    return _peaks(run, run.P_N.array, run.lam_N.array, window, until)
+
+
+def peak_resultants(run: Trajectory, window: float, until: float = math.inf) -> Array:
+    """Largest means [N] over any window [s] of this length, impacts included, of the components in the ground frame of
+    the force between each pair of bodies in contact, which the motion determines where it does not those of contacts.
+    """
+    assert run.origin is not None
+    system, pairs = run.origin.system, [element.body_names() for element in run.origin.system.contact_elements]
+    impulses = ForceAxes(system, run.origin.parameters, run.q.array, run.P_N.array, run.P_T.array).rows(0, len(run.t))
+    of_pair = np.array([[pair == one for pair in pairs] for one in dict.fromkeys(pairs)], dtype=float)
+    total, force = (
+        np.einsum("pc,ncd->npd", of_pair, one).reshape(len(run.t), -1) for one in (impulses, run.contact_force.array)
+    )
+    return _peaks(run, total, force, window, until)
+
+
+def _peaks(run: Trajectory, total: Array, force: Array, window: float, until: float) -> Array:
+    """Largest size of the mean of each column over any window, of the impulses of steps and of their smooth forces."""
+    t = run.t
+    if not total.shape[1] or len(t) < 2:
+        return np.zeros(total.shape[1])
     smooth = np.zeros_like(total)
-    smooth[1:] = run.lam_N.array[1:] * np.diff(t)[:, None]
+    smooth[1:] = force[1:] * np.diff(t)[:, None]
     flowing, jumps = np.cumsum(smooth, axis=0), np.cumsum(total - smooth, axis=0)
     begins = np.unique(np.clip(np.concatenate([t, t - window]), t[0], max(t[0], min(t[-1], until) - window)))
     ends = np.minimum(begins + window, t[-1])
@@ -121,7 +149,7 @@ def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Arra
     for i in range(total.shape[1]):
         flow = np.interp(ends, t, flowing[:, i]) - np.interp(begins, t, flowing[:, i])
         impulses = jumps[after, i] - np.where(before >= 0, jumps[np.maximum(before, 0), i], 0.0)
-        peaks[i] = np.max(flow + impulses) / window
+        peaks[i] = np.max(np.abs(flow + impulses)) / window
     return peaks
 
 
@@ -159,6 +187,16 @@ class Agreement:
     def difference(self, coarse: Trajectory, fine: Trajectory, until: float = math.inf) -> Difference:
         self.scale = scale_of(self.system, self.values, fine)
         return difference(coarse, fine, self.radii, self.scale, accuracy=self.accuracy, until=until)
+
+    def of_unique(self, coarse: Trajectory, fine: Trajectory) -> Difference:
+        """The difference of what the motion determines: where positions agree, and peak forces do not since the load
+        of several contacts is shared arbitrarily, of the forces of pairs of bodies."""
+        found = self.difference(coarse, fine)
+        if found.position <= self.accuracy < found.force and undetermined_forces(fine).shares_load:
+            window = WINDOW * float(fine.t[-1] - fine.t[0])
+            peaks, finer = (peak_resultants(run, window, float(coarse.t[-1])) for run in (coarse, fine))
+            return replace(found, force=_share(peaks, finer), of_pairs=True)
+        return found
 
     def rests(self, run: Trajectory) -> bool:
         """Whether the mechanism stays at rest, as the steppers choose wherever Coulomb's law allows it."""
@@ -202,7 +240,8 @@ class Agreement:
 
     def _words(self, found: Difference) -> str:
         words = f"positions within {percent(found.position)} of {self.scale.name}"
-        return words + (f", peak force within {percent(found.force)}" if self.system.nc else "")
+        force = "force between bodies" if found.of_pairs else "force"
+        return words + (f", peak {force} within {percent(found.force)}" if self.system.nc else "")
 
 
 def percent(share: float) -> str:

@@ -58,8 +58,9 @@ LONGER = 2.0
 AFFORDED = 512_000
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
-#: number of contacts from which events are too frequent, and time stepping is tried first
-MANY = 24
+#: number of contacts from which events are too frequent, and time stepping is tried first; of contacts without friction
+#: that rebound, whose phases are solved fast, and whose impacts follow each other too fast for steps of first order
+MANY, MANY_REBOUND = 24, 100
 #: longest steps (share of the run) of the second method, which shows whether contact forces are unique
 WITNESSES = (1 / 4096, 1 / 16384)
 #: share of the clearance, and of the peak force, beyond which two methods disagree
@@ -196,10 +197,12 @@ def automatic(
     if stepper is None and system.compliant:
         methods = [CompliantDae()]
     elif stepper is None:
-        methods = [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
+        restitution, friction = system.elementwise.contact_law(values)[:2]
+        most = MANY_REBOUND if np.any(restitution > 0.0) and not np.any(friction > 0.0) else MANY
+        methods = [GaussQP(), EventDriven()] if system.nc > most else [EventDriven(), GaussQP()]
     climbs: list[Climb] = []
     for one in methods:
-        climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
+        climbs.append(climb(run, rungs(one, length), compare.of_unique, accuracy))
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]

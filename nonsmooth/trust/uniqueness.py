@@ -58,6 +58,11 @@ class Undetermined(NamedTuple):
         return int(np.count_nonzero(self.forces)) < max(RARE * self.contact, 1)
 
     @property
+    def shares_load(self) -> bool:
+        """Whether the load of several contacts can be shared in many ways."""
+        return bool(self.normal.any()) and not self.rare
+
+    @property
     def text(self) -> str:
         """A sentence for a verdict; empty if all forces are unique."""
         n, some, loads = self.forces.size - 1, int(np.count_nonzero(self.forces)), int(np.count_nonzero(self.normal))
@@ -98,7 +103,8 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     if kinds.shape[1] <= FIT:
         which = kinds @ (SLIPPING + 2) ** np.arange(kinds.shape[1])
     else:
-        which = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+        words = (kinds + 1).astype(np.uint8).view(f"S{kinds.shape[1]}")  # of which no letter is zero
+        which = np.unique(words, return_inverse=True)[1].ravel()
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
     known = np.zeros(len(which), dtype=bool)

@@ -15,6 +15,7 @@ from nonsmooth import (
     ErrorControl,
     EventDriven,
     GaussQP,
+    Gravity,
     Ground,
     InputError,
     Landing,
@@ -229,3 +230,17 @@ def test_the_time_of_the_run_and_of_those_compared_are_both_said():
 def test_what_cannot_be_used_is_said_before_the_first_step(changes, sentence):
     with pytest.raises(InputError, match=sentence):
         simulate(slider_rod(case=1).build(), t_end=0.01, **changes)
+
+
+@pytest.mark.parametrize(("restitution", "friction", "first"), [(0.5, 0.0, "EventDriven"), (0.5, 0.1, "GaussQP")])
+def test_many_contacts_that_rebound_are_tried_by_events_unless_they_rub(restitution, friction, first):
+    """Thirty balls that fall from heights of their own. Events of rebounds are located fast; phases of as many contacts
+    with friction are not found as surely."""
+    contact = Rigid(restitution=restitution, friction=friction)
+    elements = [Ground(), Gravity(acceleration=(0.0, -9.81))]
+    for i in range(30):
+        ball = PlanarBody(f"ball {i}", mass=1.0, inertia=1e-3, position=(float(i), 0.051 + 1e-4 * i))
+        elements += [ball, CirclePlane(f"floor {i}", "ground", ball, radius=0.05, contact=contact)]
+    run = simulate(Model(elements).build(), t_end=0.03)
+    assert run.manifest["accuracy"]["tried"][0].startswith(first)
+    assert run.verdict.kind == "accurate" and len(run.impacts) > 0

@@ -21,7 +21,8 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.trust import difference, peak_forces, scale_of
-from nonsmooth.trust.agreement import Agreement
+from nonsmooth.trust.agreement import Agreement, peak_resultants
+from nonsmooth_problems import slide_in_guide
 
 G = 9.81
 
@@ -100,3 +101,26 @@ def test_without_motion_the_scale_is_not_zero():
     assert np.isfinite(
         difference(run, run, np.ones(3), scale_of(system, system.parameter_values, run), accuracy=1e-2).position
     )
+
+
+def test_the_force_between_two_bodies_is_compared_where_their_contacts_share_it_arbitrarily():
+    """Sixteen gaps of a slide in its guide: runs with other steps share the load in other ways, of one motion; the sum
+    of the forces between both bodies is that which the motion requires."""
+    system = slide_in_guide().build()
+    compare = Agreement(system, system.parameter_values, 1e-2)
+    runs = [
+        simulate(system, EventDriven(), t_end=0.002, dt=ErrorControl(rtol, 1e-2 * rtol, 1e-8, dt_max))
+        for rtol, dt_max in ((1e-5, 1e-4), (1e-6, 6e-5))
+    ]
+    assert compare.difference(*runs).force > 1e-2
+    found = compare.of_unique(*runs)
+    assert found.of_pairs and found.within(1e-6)
+    assert "peak force between bodies within" in compare.verdict(*runs, found, "", (), sensitive=True).text
+    coarse, fine = (peak_resultants(run, 1e-5) for run in runs)
+    assert coarse == pytest.approx(fine, rel=1e-6) and fine.shape == (3,)
+
+
+def test_the_force_between_two_bodies_is_that_of_their_contacts_with_its_impacts():
+    """One contact along an axis: the same as its own peak."""
+    run = simulate(bouncing(0.5), EventDriven(), t_end=0.1, dt=ErrorControl(1e-8, 1e-10, 1e-7, 1e-2))
+    assert max(peak_resultants(run, 1e-3)) == pytest.approx(peak_forces(run, 1e-3)[0], rel=1e-12)

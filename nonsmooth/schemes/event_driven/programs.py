@@ -191,10 +191,10 @@ class EventPrograms:
         mixed = np.zeros((self.nd, rows.size))
         mixed[rows, np.arange(rows.size)] = 1.0
         if level == FORCES:
-            slip = self.memory.of["Touch"]["directions"][self.layout.contacts]
-            for i in np.flatnonzero(mode == SLIPPING):
-                column = self.ng + int(np.searchsorted(closed, i))
-                mixed[self.ng + self.nc + m.along(np.array([i])), column] = -m.friction[i] * slip[i, 1:]
+            slips = np.flatnonzero(mode == SLIPPING)
+            drag = -m.friction[slips, None] * self.memory.of["Touch"]["directions"][self.layout.contacts][slips, 1:]
+            columns = np.repeat(self.ng + np.searchsorted(closed, slips), self.tangents)
+            mixed[self.ng + self.nc + m.along(slips), columns] = drag.ravel()
         return _Rows(rows, W[:, rows], W @ mixed, mixed)
 
     def _units(self, K: Array) -> tuple[Array, Array]:
