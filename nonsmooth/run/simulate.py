@@ -6,6 +6,7 @@ import importlib.metadata
 import math
 import os
 import platform
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -140,7 +141,7 @@ def simulate(
         with contextlib.ExitStack() as open_, collect_timings() as seconds:
             tell: Any = open_.enter_context(progress_line()) if progress is True else progress
             if isinstance(system, System) and system.nv > SMALL:
-                open_.enter_context(_blas().limit(limits=1))
+                open_.enter_context(_blas("scipy.linalg" in sys.modules).limit(limits=1))
             with stage("preparing"):  # libraries are loaded as well
                 trajectory = _simulated(
                     system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
@@ -154,12 +155,11 @@ def simulate(
 
 
 @functools.cache
-def _blas() -> Any:
-    """The libraries of BLAS in this process, whose threads take longer for matrices of a mechanism than one does."""
-    import scipy.linalg  # has a library of its own
+def _blas(with_scipy: bool) -> Any:
+    """The libraries of BLAS in this process, whose threads take longer for matrices of a mechanism than one does;
+    SciPy, which is loaded where it is used, has one of its own."""
     from threadpoolctl import ThreadpoolController
 
-    assert scipy.linalg
     return ThreadpoolController().select(user_api="blas")
 
 
