@@ -106,7 +106,8 @@ class Body:
     # of steps by Newton's method, see `turning`
     trial = Motion("m/s, rad/s", "change of u in the pass, of the previous round")
     off = Motion("m/s, rad/s", "by which it differs from that of the round")
-    turning = Motion("N s, N m s", "change of impulses as their directions turn with it")
+    turning = Motion("N s, N m s", "change of impulses as their directions turn with it; forces along it")
+    loads = Motion("N, N m", "force at u, while it is evaluated along `trial`")
     differences = Many(to="Difference")
 
     # of rows
@@ -404,7 +405,7 @@ class System:
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
     balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
-    turns = Count("-", "1: the step is taken by Newton's method, in which directions turn")
+    turns = Count("-", "1: the step is taken by Newton's method, in which directions turn or loads change")
     least_rest_contacts = Count("-", "number of closed contacts with friction that may sustain rest", constant=True)
     varying = Count("-", "1: forces or directions depend on the last iteration", constant=True)
     residual = Number("-", "of momentum and of rates of joints")

@@ -49,9 +49,9 @@ def step_of(attempt, give_up, commit, last_attempt=nothing_else):
     @kernel
     def attempt_again(system):
         give_up(system)
-        if not len(system.contacts) or system.advance != 0:
+        if system.advance != 0:
             return False
-        if system.proximal == 0.0:
+        if len(system.contacts) and system.proximal == 0.0:
             system.proximal = PROXIMAL
             if attempt(system):
                 return True

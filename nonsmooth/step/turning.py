@@ -112,15 +112,21 @@ def next_trial(system, k):
             body.trial -= share * (one.motion + one.off)
 
 
+@kernel
+def begin_rounds(system):
+    """Nothing is known of the change of the motion in a pass."""
+    for body in system.bodies:
+        body.trial = body.turning = zeros_like(body.u)
+        for one in body.differences:
+            one.motion = one.off = zeros_like(body.u)
+
+
 def turning_of(solve):
     """A function (system) that finds `turning` of a pass, whose programs `solve` solves for v_next; whether all are."""
 
     @piece
     def find_turning(system):
-        for body in system.bodies:
-            body.trial = body.turning = zeros_like(body.u)
-            for one in body.differences:
-                one.motion = one.off = zeros_like(body.u)
+        begin_rounds(system)
         for k in range(ROUNDS):
             if not solve(system):
                 return False
@@ -143,7 +149,8 @@ def attempt_with(attempt):
 
     @piece
     def attempt_with_turning(system):
-        if system.rest_undecided:  # which is not a matter of the iteration
+        # rest is not a matter of the iteration, and without contacts nothing turns
+        if system.rest_undecided or not len(system.contacts):
             return False
         system.turns = 1
         found = attempt(system)

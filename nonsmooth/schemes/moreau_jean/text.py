@@ -34,6 +34,7 @@ from nonsmooth.step.mechanism import (
     rates_after,
     rates_before,
     set_impulse_scales,
+    squared_length,
     tangential,
     touches,
 )
@@ -48,11 +49,15 @@ from nonsmooth.step.program import (
     solve,
 )
 from nonsmooth.step.rows import write_impact, write_row
-from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, UNCERTAIN
+from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, TINY, UNCERTAIN
 from nonsmooth.step.trend import expected, record_impulses, start_again
+from nonsmooth.step.turning import begin_rounds, next_trial
 
 #: iterations of a step at most
 PASSES = 100
+#: of Newton's method: change of u, as a share of the velocities, along which loads are compared; error of the change of
+#: u in a pass, as a share of it; rounds of a pass at most
+NUDGE, NEARLY, ROUNDS = 1e-7, 1e-3, 30
 #: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
 CONVERGED = 1e-14
 #: residuals of a step up to which no further pass is taken where joints are closed to round-off in positions, and the
@@ -210,18 +215,24 @@ def update_velocities(system):
 
 
 @kernel
+def evaluate_forces(system):
+    """Forces at the point theta of the step along u."""
+    if len(system.forces):
+        if system.midpoint:
+            place_by_v(system, system.theta * system.dt)
+        else:
+            place_by_u(system, system.theta * system.dt)
+    evaluate_loads(system)
+    if system.midpoint and is_flexible(system):  # forces of deformation in the middle, bodies were placed by v
+        for body in system.bodies:
+            body.force -= weighed(body.u - body.v, (0.5 * system.dt) * body.stiffness)
+
+
+@kernel
 def evaluate(system):
     """Forces at the point theta of the step along u, moment arms, and joints at the end of the motion by u."""
     if system.varying:
-        if len(system.forces):
-            if system.midpoint:
-                place_by_v(system, system.theta * system.dt)
-            else:
-                place_by_u(system, system.theta * system.dt)
-        evaluate_loads(system)
-        if system.midpoint and is_flexible(system):  # forces of deformation in the middle, bodies were placed by v
-            for body in system.bodies:
-                body.force -= weighed(body.u - body.v, (0.5 * system.dt) * body.stiffness)
+        evaluate_forces(system)
         update_moment_arms(system)
     if not system.midpoint and len(system.joints):
         rattle.evaluate(system)
@@ -243,7 +254,10 @@ def close_joints(system, kept):
     for _ in range(PASSES):
         for body in system.bodies:
             body.u = velocity_of_positions(system, body)
-        evaluate(system)
+        if system.turns:  # with the forces of the pass
+            rattle.evaluate(system)
+        else:
+            evaluate(system)
         off = rattle.largest_violation(system)
         if off <= EPSILON:
             break
@@ -265,6 +279,55 @@ def one_pass(system, kept):
         return False, 0.0
     system.passes += 1
     return True, update_velocities(system)
+
+
+# ---- by Newton's method for stiff loads
+
+
+@kernel
+def evaluate_along(system):
+    """Forces at u and by how much they change along `trial`: a central difference over a change of u that is a small
+    share of the velocities."""
+    size = 0.0
+    for body in system.bodies:
+        size += squared_length(body.trial, body.mass)
+    nudge = NUDGE * system.size / max(math.sqrt(size), EPSILON * system.size + TINY)
+    for body in system.bodies:
+        body.u = body.saved_u + nudge * body.trial
+    evaluate_forces(system)
+    for body in system.bodies:
+        body.turning, body.u = body.force, body.saved_u - nudge * body.trial
+    evaluate_forces(system)
+    for body in system.bodies:
+        body.force = body.loads + (0.5 / nudge) * (body.turning - body.force)
+
+
+@piece
+def newton_pass(system):
+    """A pass with forces that are linearised at u, with M - theta dt dF/du in place of M. The change of u is found by
+    rounds with M alone, see `turning`; whether programs were solved, and how much u has changed."""
+    begin_rounds(system)
+    for body in system.bodies:
+        body.saved_u, body.loads = body.u, body.force
+    for k in range(ROUNDS):
+        if k > 0:
+            next_trial(system, k - 1)
+            evaluate_along(system)
+        for body in system.bodies:
+            body.u = body.saved_u + body.trial
+        if not system.midpoint and len(system.joints):
+            rattle.evaluate(system)
+        solved, change = one_pass(system, False)
+        if not (solved and change + system.size < INFINITE):
+            return False, 0.0
+        size, left = 0.0, 0.0
+        for body in system.bodies:
+            found = body.u - body.saved_u
+            body.off = found - body.trial
+            size, left = size + squared_length(found, body.mass), left + squared_length(body.off, body.mass)
+        if math.sqrt(left) <= CONVERGED * system.size + NEARLY * math.sqrt(size):
+            break
+    return True, math.sqrt(size)
 
 
 # ---- residuals
@@ -314,13 +377,19 @@ def iterate(system):
         evaluate(system)
         if kept and len(system.joints) and before <= PROMISING * system.size and is_settled(system):
             return True, True
-        solved, change = one_pass(system, kept)
+        solved, change = newton_pass(system) if system.turns else one_pass(system, kept)
         if not (solved and change + system.size < INFINITE):
             return False, False
         if is_direct(system):
             return True, False
         noise, off = system.noise / system.dt, CONVERGED * system.size
         enough = system.acceptable * (system.size + noise / CONVERGED)
+        if system.turns:  # stiff loads magnify round-off: residuals tell whether it is small enough
+            if change <= PROMISING * system.size and change >= before:
+                evaluate_again(system)
+                if check_residuals(system):
+                    return True, True
+            enough = 0.0
         if change <= off + noise or (k > 0 and change >= before and change <= enough):
             if kept and rattle.error(system) > CLOSED_JOINTS:
                 kept, before = False, change
@@ -419,7 +488,18 @@ def restore(system):
     system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
-take_steps = kernel(run_of(step_of(attempt, restore, accept)))
+@piece
+def attempt_by_newton(system):
+    """A step in which loads are too stiff for other passes, by Newton's method; whether it is certified."""
+    if system.rest_undecided or not system.varying or not len(system.loads):
+        return False
+    system.turns = 1
+    found = attempt(system)
+    system.turns = 0
+    return found
+
+
+take_steps = kernel(run_of(step_of(attempt, restore, accept, attempt_by_newton)))
 
 
 @piece
