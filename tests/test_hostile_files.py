@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from loops import some
 
-from nonsmooth import GaussQP, InputError, Landing, Trajectory, simulate
+from nonsmooth import GaussQP, InputError, Landing, Trajectory, files, simulate
 from nonsmooth.files import LENGTH, STATED, read_dataset
 from nonsmooth.trajectory import dataset
 from nonsmooth_problems import slider_rod
@@ -242,9 +242,36 @@ def test_the_separate_process_needs_nothing_of_the_package():
     from nonsmooth.files import hdf5_check as inspection
 
     done = subprocess.run(
-        [sys.executable, "-P", "-I", inspection.__file__, "10", os.devnull, "", ""],
+        [sys.executable, "-P", "-I", inspection.__file__, "10", "", "", os.devnull],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 1 and "OSError" in done.stderr
+
+
+def test_a_file_on_which_hdf5_loops_is_ended_whatever_its_checksum(image, tmp_path, monkeypatch):
+    """A text lies in a heap, whose free room is said to be of no size: HDF5 goes from it to itself."""
+    path = tmp_path / "run.nc"
+    image.save(path)
+    data = bytearray(path.read_bytes()[:-LENGTH])
+    heap = data.index(b"GCOL")
+    data[heap + 16 : heap + 18] = bytes(2)  # the number of the first one: that of free room
+    data[heap + 24 : heap + 32] = bytes(8)
+    seal = f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode()
+    path.write_bytes(bytes(data) + seal)
+    monkeypatch.setattr(files, "PROCESSOR_TIME", 1.0)
+    with pytest.raises(InputError, match="is damaged: HDF5 does not finish|cannot be read"):
+        Trajectory.load(path)
+
+
+def test_many_files_of_other_processes_are_read_by_one(image, tmp_path, monkeypatch):
+    paths = [tmp_path / f"{k}.nc" for k in range(3)]
+    for path in paths:
+        image.save(path)
+    monkeypatch.setattr(files, "_READABLE", set())
+    begun, run = [], subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda words, **how: begun.append(words) or run(words, **how))
+    files.inspect(paths)
+    assert [len(Trajectory.load(path).t) for path in paths] == [len(image.t)] * 3
+    assert len(begun) == 1

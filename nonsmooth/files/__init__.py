@@ -22,7 +22,7 @@ import sys
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     import xarray
 
 __all__ = [
-    "Pieces", "Variable", "check_room", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
-    "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
+    "Pieces", "Variable", "check_room", "forget_pages", "inspect", "load_libraries", "path_of", "plain",
+    "read_contents", "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset",
+    "write_figure",
 ]  # fmt: skip
 
 #: attribute of files with a checksum, and its value
@@ -56,14 +57,17 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 PIECE = 1 << 20
 #: bytes of a table from which on it is written past HDF5, and that are written at once
 BLOCK = 1 << 22
-#: seconds of processor time in which HDF5 reads a file without a checksum, and bytes per second; with some damaged ones
+#: seconds of processor time in which HDF5 reads a file of another process, and bytes per second; with some damaged ones
 #: it loops forever. Time that passes while other programs compute or a disk is awaited does not count
-PROCESSOR_TIME, SLOWEST = 10.0, 20e6
+PROCESSOR_TIME, SLOWEST = 4.0, 20e6
 #: how many times longer its reading may take by the clock: a process that does not compute is ended as well
 WAITING = 60.0
 
 #: bytes of addresses that the libraries take with which a run, a study or a figure is computed
 ROOM = 640 << 20
+
+#: checksums of files that this process has written, or a separate one has read
+_READABLE: set[str] = set()
 
 Contents = tuple[dict[str, Variable], dict[str, Any]]
 #: where a table begins in a file, and its values
@@ -331,6 +335,7 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
             file.seek(at)
             _digest(file, size - at, digest)
         _write(handle, memoryview(f"\nsha256 {digest.hexdigest()} of {size:020d} bytes\n".encode()))
+    _READABLE.add(digest.hexdigest())
 
 
 class _Digest(ThreadPoolExecutor):
@@ -415,9 +420,10 @@ def read_contents(
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
         with path.open("rb") as file:
-            size, verified = _verified(path, file)
-            if not verified:
-                _probe(path, size, what, known, conventions)
+            size, digest = _verified(path, file)
+            if digest not in _READABLE:
+                _probe([path], size, what, known, conventions)
+                _READABLE.update(filter(None, [digest]))
 
             def bytes_at(offset: int, count: int) -> bytes:
                 file.seek(offset)
@@ -434,7 +440,7 @@ def read_contents(
     except Exception as error:  # various errors of HDF5 for a file that is not NetCDF
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise InputError(f"{path} is not a NetCDF file that can be read ({reason}).") from error
-    if not verified:
+    if not digest:
         warnings.warn(
             f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
             ValidityWarning,
@@ -448,8 +454,23 @@ def read_contents(
     return variables, attributes
 
 
-def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
-    """How many bytes HDF5 reads, and whether their checksum is correct; False for a file that has none."""
+def inspect(paths: Sequence[Path]) -> None:
+    """Let one separate process read many files, so that `read_contents` needs none for each; those that it does not
+    read are told of there."""
+    digests, size = list[str](), 0
+    with contextlib.suppress(InputError, OSError):
+        for path in paths:
+            with path.open("rb") as file:
+                count, digest = _verified(path, file)
+            size += count
+            digests.append(digest)
+        if not _READABLE.issuperset(digests):
+            _probe(list(paths), size, "file", "", "")
+        _READABLE.update(filter(None, digests))
+
+
+def _verified(path: Path, file: BinaryIO) -> tuple[int, str]:
+    """How many bytes HDF5 reads, and their correct checksum; "" for a file that has none."""
     size = os.fstat(file.fileno()).st_size
     head = file.read(64)
     if not head.startswith(SIGNATURE):
@@ -465,7 +486,7 @@ def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
             raise InputError(
                 f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
             )
-        return stated, True
+        return stated, last[1].decode()
     written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
     if size < written < 1 << 62:
         raise InputError(f"{path} is incomplete: it contains {size} bytes, and {written} were written.")
@@ -474,7 +495,7 @@ def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
             raise InputError(
                 f"{path} is damaged or was rewritten by another program: the checksum at its end is missing."
             )
-    return size, False
+    return size, ""
 
 
 def _digest(file: Any, count: int, digest: Any) -> Any:
@@ -485,12 +506,15 @@ def _digest(file: Any, count: int, digest: Any) -> Any:
     return digest
 
 
-def _probe(path: Path, size: int, what: str, *expected: str) -> None:
-    """Raise InputError unless a file without a checksum can be read, in a separate process: HDF5 may hang or crash."""
+def _probe(paths: Sequence[Path], size: int, what: str, *expected: str) -> None:
+    """Raise InputError unless files can be read in a separate process: HDF5 may hang or crash, also on a file whose
+    checksum is right, which anybody can compute."""
+    path = paths[0]
     seconds = math.ceil(PROCESSOR_TIME + size / SLOWEST)
     try:
+        words = [str(hdf5_check.__file__), str(seconds), *expected, *(str(one.absolute()) for one in paths)]
         done = subprocess.run(
-            [sys.executable, "-P", str(hdf5_check.__file__), str(seconds), str(path.absolute()), *expected],
+            [sys.executable, "-P", *words],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=WAITING * seconds, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -6,8 +6,8 @@ as one uncompressed block inside the file, no two of them together larger than t
 files (external storage, external links, virtual data sets), or expand a small file to any size (compression, fill
 values, many texts of one place).
 
-Run as a script on a file, it is the separate process in which files without a checksum are read first; therefore it
-imports nothing of the package.
+Run as a script, it is the separate process in which files of other processes are read first; therefore it imports
+nothing of the package.
 """
 
 import math
@@ -42,11 +42,16 @@ class Refused(Exception):
 
 
 def contents(
-    file: Any, bytes_at: Callable[[int, int], bytes], size: int, known: str = "", conventions: str = ""
+    file: Any,
+    bytes_at: Callable[[int, int], bytes],
+    size: int,
+    known: str = "",
+    conventions: str = "",
+    texts_alone: bool = False,
 ) -> tuple[dict[str, Variable], dict[str, Any]]:
     """Data sets and attributes of an open `h5py.File`, all inspected before a number of any is read; else `Refused`.
     `bytes_at` takes an offset and a count; `known` is a regular expression of names, `conventions` required if
-    given."""
+    given; with `texts_alone` numbers, which lie in one block each, are not read."""
     from h5py import h5l, h5o
 
     root, plan = file["/"].id, file.id.get_create_plist()
@@ -88,7 +93,7 @@ def contents(
         if [extent for _, extent in dimensions] != list(one.shape):
             raise Refused(f"the shape {one.shape} of {name[:60]!r} is not that of its dimensions")
         shown = {key: value for key, value in attributes[name].items() if key not in HIDDEN}
-        values = one.asstr()[()] if one.dtype.kind == "O" else one[()]
+        values = one.asstr()[()] if one.dtype.kind == "O" else None if texts_alone else one[()]
         found[name] = tuple(dimension for dimension, _ in dimensions), values, shown
     return found, {key: value for key, value in own.items() if key not in HIDDEN}
 
@@ -161,22 +166,27 @@ def _attributes(owner: Any, label: str, room: int) -> tuple[dict[str, Any], int]
     return found, room
 
 
-def main(seconds: str, path: str, known: str, conventions: str) -> None:
-    """Inspect a file in the separate process, which the system ends after so many seconds of processor time."""
+def main(seconds: str, known: str, conventions: str, *paths: str) -> None:
+    """Inspect files in the separate process, which the system ends after so many seconds of processor time."""
     if sys.platform != "win32":
         import resource
 
         most = resource.getrlimit(resource.RLIMIT_CPU)[1]
         allowed = int(seconds) if most == resource.RLIM_INFINITY else min(int(seconds), most)
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
-    import h5py
-
     try:
-        with open(path, "rb") as file, h5py.File(file, "r") as opened:
-            size = os.path.getsize(path)
-            contents(opened, lambda offset, count: os.pread(file.fileno(), count, offset), size, known, conventions)
+        for path in paths:
+            _inspect(path, known, conventions)
     except Refused as refused:
         sys.exit(f"{REFUSED}{refused}")
+
+
+def _inspect(path: str, known: str, conventions: str) -> None:
+    import h5py
+
+    with open(path, "rb") as file, h5py.File(file, "r") as opened:
+        size, handle = os.path.getsize(path), file.fileno()
+        contents(opened, lambda offset, count: os.pread(handle, count, offset), size, known, conventions, True)
 
 
 if __name__ == "__main__":

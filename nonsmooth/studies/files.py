@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import read_dataset, remove_unfinished, write_bytes, write_dataset
+from nonsmooth.files import inspect, read_dataset, remove_unfinished, write_bytes, write_dataset
 
 if TYPE_CHECKING:
     import xarray
@@ -113,7 +113,9 @@ class SweepFolder:
     def read(self) -> dict[int, Outcome]:
         """Finished runs by number; lists of different lengths stay filled with NaN."""
         done: dict[int, Outcome] = {}
-        for path in sorted(self.folder.glob("runs-*.nc")) if self.output is not None else ():
+        paths = sorted(self.folder.glob("runs-*.nc")) if self.output is not None else []
+        inspect(paths)
+        for path in paths:
             with _continued(path):
                 block = read_dataset(path)
                 columns = {str(name): block[name].values for name in block.data_vars if name not in FACTS}
