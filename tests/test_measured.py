@@ -42,6 +42,13 @@ def test_units_of_forces_and_motions_of_drives(tmp_path):
     assert read.v[:, 0] == pytest.approx((t + 1) * np.pi / 30)
 
 
+def test_a_delimiter_behind_the_last_column_is_none_of_another(tmp_path):
+    for text in ("t,a,\n0,1,\n1,,\n", "t,a,\n0,1\n1,nan\n"):
+        read = read_table(written(tmp_path, text))
+        assert read.names == ("t", "a") and read.times().tolist() == [0.0, 1.0]
+        np.testing.assert_array_equal(read.column("a", "rad"), [1.0, np.nan])
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -52,6 +59,15 @@ def test_units_of_forces_and_motions_of_drives(tmp_path):
         ("b,a\n1,2\n", 'has no column "t" of times'),
         ("t,b\n1,2\n", 'has no column "a"'),
         ("", "is empty"),
+        ("t,a\n0,inf\n", 'line 2: "inf" in column "a" is not a number'),
+        ("t,a\n0,1e999\n", 'line 2: "1e999" in column "a" is not a number'),
+        ("t,a\n0,1_000\n", 'line 2: "1_000" in column "a" is not a number'),
+        ("t,a\n0,\u0661\u0662\n", "is not a number"),  # Arabic digits
+        ("t,a\n1,1\n0,2\n", "times must increase, but 1 s is followed by 0 s"),
+        ("t,a\n0,1\n1,2\n1,3\n", "times must increase, but 1 s is followed by 1 s"),
+        ("t,a\nnan,1\n1,2\n", "every line needs a time in its column 't'"),
+        ("t,,a\n0,1,2\n", "column 2 has no name"),
+        ("t,a,a\n0,1,2\n", 'two columns are called "a"'),
         ("t,a\n0," + "1" * 131_073 + "\n", "field larger than field limit"),
     ],
 )

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from nonsmooth.settings import hint
 
 #: names of the column of times
 TIMES = ("t", "time")
+#: a number; `float` would take digits of other scripts, those of 1_000, and infinity too
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +40,22 @@ class MeasuredTable:
         return np.asarray(self.values[:, k] * self.factor(k, unit))
 
     def times(self) -> Array:
-        """The column of times (n,) [s], called t or time."""
+        """The column of times (n,) [s], called t or time; InputError unless all are known and they increase."""
         found = [name for name in self.names if name.lower() in TIMES]
         if not found:
             raise InputError(
                 f'{self.path} has no column "t" of times, as t [s] or time [ms]; it has {", ".join(self.names)}.'
             )
-        return self.column(found[0], "s")
+        t = self.column(found[0], "s")
+        if not np.all(np.isfinite(t)):
+            raise InputError(f"{self.path}: every line needs a time in its column {found[0]!r}.")
+        k = int(np.argmin(np.diff(t))) if len(t) > 1 else 0
+        if len(t) > 1 and not t[k + 1] > t[k]:
+            raise InputError(
+                f"{self.path}: times must increase, but {t[k]:.9g} s is followed by {t[k + 1]:.9g} s; sort the lines, "
+                "and leave one of each time."
+            )
+        return t
 
     def factor(self, k: int, unit: str) -> float:
         """Factor of column k from the unit of the file to the SI unit `unit`."""
@@ -73,8 +85,8 @@ def split_unit(word: str) -> tuple[str, str]:
 
 def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
     """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``. Columns are separated
-    by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are
-    comments; empty cells are missing values."""
+    by commas, semicolons or tabs, also behind the last one; with semicolons numbers may have decimal commas. Lines that
+    begin with ``#`` are comments; empty cells, and nan, are missing values."""
     path = path_of(path, "The file of measured data")
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -88,18 +100,25 @@ def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
     delimiter = next((mark for mark in ("\t", ";", ",") if mark in head), "")
     if not delimiter or not rows:
         raise InputError(f"{path}: expected a line of names, such as t [s],slider.x [mm], and lines of numbers below.")
-    names, units = zip(*(split_unit(word) for word in _cells(head, delimiter)), strict=True)
+    words, table = _cells(head, delimiter), [_cells(line, delimiter) for _, line in rows]
+    if not words[-1]:  # a delimiter behind the last name
+        table = [cells[:-1] if len(cells) == len(words) and not cells[-1] else cells for cells in table]
+        del words[-1]
+    names, units = zip(*(split_unit(word) for word in words), strict=True)
+    for k, name in enumerate(names):
+        if not name or name in names[:k]:
+            wrong = f'two columns are called "{name}"' if name else f"column {k + 1} has no name"
+            raise InputError(f"{path}: {wrong}; give each one of its own.")
     values = np.full((len(rows), len(names)), np.nan)
-    for i, (number, line) in enumerate(rows):
-        cells = _cells(line, delimiter)
+    for i, ((number, _), cells) in enumerate(zip(rows, table, strict=True)):
         if len(cells) != len(names):
             raise InputError(f"{path}, line {number}: {len(names)} columns are named, got {len(cells)}.")
         for k, cell in enumerate(cells):
             decimal = cell.replace(",", ".") if delimiter == ";" else cell
-            try:
-                values[i, k] = float(decimal or "nan")
-            except ValueError:
-                raise InputError(f'{path}, line {number}: "{cell}" in column "{names[k]}" is not a number.') from None
+            known = NUMBER.fullmatch(decimal)
+            values[i, k] = float(decimal) if known else np.nan
+            if np.isinf(values[i, k]) or not (known or decimal.lower() in ("", "nan")):
+                raise InputError(f'{path}, line {number}: "{cell[:40]}" in column "{names[k]}" is not a number.')
     return MeasuredTable(path, names, units, values)
 
 
