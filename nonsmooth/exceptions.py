@@ -112,14 +112,15 @@ class SimulationFailed(NonsmoothError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `trajectory`, a `Trajectory`, contains every accepted step."""
+    """Ctrl-C during a run, a batch or a study. `trajectory`, a `Trajectory`, contains every accepted step of a run;
+    `result` the runs of a batch or a study that were finished, as these return them, or None if there is none."""
 
-    def __init__(self, message: str, *, trajectory: Any) -> None:
+    def __init__(self, message: str, *, trajectory: Any = None, result: Any = None) -> None:
         super().__init__(message)
-        self.trajectory = trajectory
+        self.trajectory, self.result = trajectory, result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), trajectory=self.trajectory), (str(self),)
+        return partial(type(self), trajectory=self.trajectory, result=self.result), (str(self),)
 
 
 def _can_be_sent(thing: Any) -> bool:

@@ -10,9 +10,11 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import IO, Any, ParamSpec, TypeVar, cast
+
+from nonsmooth.exceptions import Interrupted
 
 #: what a study takes as `progress`: a function of what is done and its share, or True for a progress line
 Progress = Callable[..., None] | bool | None
@@ -79,6 +81,24 @@ def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator
         if seconds is not None:
             seconds[name] = seconds.get(name, 0.0) + whole - one.within
         LOG.debug("%s: %.3g s", one.text, whole)
+
+
+_asked: contextvars.ContextVar[Callable[[], None]] = contextvars.ContextVar("asked", default=lambda: None)
+
+
+@contextlib.contextmanager
+def asking(limit: Callable[[], None]) -> Iterator[None]:
+    """Within it, long computations ask `limit` by `in_time`, which raises an error where their time is spent."""
+    token = _asked.set(limit)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def in_time() -> None:
+    """Raise the error of a limit of time that is spent, if there is one."""
+    _asked.get()()
 
 
 def timed(name: str, about: str, compute: Callable[[], Result]) -> Result:
@@ -291,6 +311,17 @@ def telling(study: Callable[P, Result]) -> Callable[P, Result]:
             return study(*values, **{**named, "progress": share})
 
     return with_line
+
+
+@contextlib.contextmanager
+def handing_over(finished: Sized, total: int, what: str, result: Callable[[], Any], remedy: str) -> Iterator[None]:
+    """After Ctrl-C within it, Interrupted with the `result` of what is finished, and what to do to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        message = f"Interrupted after {len(finished)} of {total} {what}; {remedy}."
+        made = result() if len(finished) else None
+        raise Interrupted(message, trajectory=getattr(error, "trajectory", None), result=made) from None
 
 
 def whom(progress: Progress) -> Callable[..., None]:

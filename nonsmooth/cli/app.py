@@ -37,8 +37,8 @@ def _interruptible() -> Iterator[None]:
     """Exit code 130 with a message after Ctrl-C, of which Typer would make a blank line."""
     try:
         yield
-    except KeyboardInterrupt:
-        _say(INTERRUPTED)
+    except KeyboardInterrupt as error:
+        _say(str(error) or INTERRUPTED)
         raise typer.Exit(130) from None
 
 

@@ -64,7 +64,7 @@ def run_to_ends(
     size = min(SHARE, -(-len(runs) // count))
     shares = deque(range(k, min(k + size, len(runs))) for k in range(0, len(runs), size))
     # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
-    preparing = threading.Lock()
+    preparing, stopped = threading.Lock(), threading.Event()
 
     def prepare() -> list[_Steps]:
         with preparing:
@@ -80,6 +80,8 @@ def run_to_ends(
             for steps in each:
                 steps.change(share)
             for k in share:
+                if stopped.is_set():
+                    return
                 first = system.start if states is None else states[runs[k]]
                 with preparing:
                     admitted = admit(k)
@@ -97,6 +99,7 @@ def run_to_ends(
                 job.result()
         except BaseException:
             shares.clear()
+            stopped.set()
             raise
 
 

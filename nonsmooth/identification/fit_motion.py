@@ -28,7 +28,7 @@ from nonsmooth.files import write_bytes
 from nonsmooth.identification.base import Saved
 from nonsmooth.identification.measurement import FAILED, MotionData, simulated_columns
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.run.arguments import in_si
 from nonsmooth.settings import settings
 from nonsmooth.step.control import StepControl, finer, step_control
@@ -276,7 +276,11 @@ def fit_motion(
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share), or True for words on one line, optional
     """
-    return _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress).result()
+    search = _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress)
+    remedy = f"{'' if resume else 'with resume=FILE.json (--resume) '}the same call goes on from there"
+    total = search.chosen.starts + search.chosen.improved + len(search.names)  # a profile each, at least
+    with handing_over(search.done, total, "parts of the search", lambda: dict(search.done), remedy):
+        return search.result()
 
 
 class _Fit:

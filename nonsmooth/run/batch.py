@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.progress import handing_over
 from nonsmooth.run.arguments import check_step, in_si, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
@@ -55,7 +57,8 @@ def simulate_batch(
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=..., state=...)``. A run
     with a step that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``. ModelError if
-    a set of parameters is out of range, or an initial state violates joints or contacts.
+    a set of parameters is out of range, or an initial state violates joints or contacts; Interrupted after Ctrl-C,
+    whose `result` has the runs that were finished, with their numbers as coordinate ``run``.
 
     Parameters
     ----------
@@ -121,28 +124,48 @@ def simulate_batches(
         for _ in controls
     ]
     repeated = np.zeros(len(controls), dtype=int)
-    for kind in (False, True):  # all runs of one kind have friction rows, or none
-        runs = np.flatnonzero(frictional == kind)
-        if runs.size:
-            for law in ("restitution", "tangential"):  # the run with the largest, which not all steppers or laws take
-                labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
-                most = values[runs[int(np.argmax(np.max(values[runs][:, labels], axis=1, initial=0.0)))]]
-                for control in controls:
-                    check_support(system, stepper, most, control)
-            repeated += _run(system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed)
-    return [
-        _dataset(system, stepper, parameters, values, found, metrics, control, end, int(count), begin)
-        for found, control, count in zip(ends, controls, repeated, strict=True)
-    ]
+    done: dict[int, int] = {}  # runs that are finished with each of the steps
+
+    def datasets(runs: Sequence[int]) -> list[xarray.Dataset]:
+        own = [{name: column[runs] for name, column in found.items()} for found in ends]
+        return [
+            _dataset(system, stepper, parameters, values[runs], found, metrics, control, end, int(count), begin)
+            for found, control, count in zip(own, controls, repeated, strict=True)
+        ]
+
+    def finished() -> xarray.Dataset:
+        return datasets(sorted(done))[0].assign_coords(run=sorted(done))
+
+    remedy = "`result` of this error has them, by their numbers `run`; give the other sets of parameters to go on"
+    with handing_over(done, len(values), "runs", finished, remedy):
+        for kind in (False, True):  # all runs of one kind have friction rows, or none
+            runs = np.flatnonzero(frictional == kind)
+            if runs.size:
+                for law in ("restitution", "tangential"):  # the run with the largest, which not all steppers, laws take
+                    labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
+                    most = values[runs[int(np.argmax(np.max(values[runs][:, labels], axis=1, initial=0.0)))]]
+                    for control in controls:
+                        check_support(system, stepper, most, control)
+                repeated += _run(
+                    system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed, done
+                )  # fmt: skip
+    return datasets(range(len(values)))
 
 
 def _run(
     system: System, stepper: Stepper, values: Array, states: Sequence[State] | None, runs: Any,
     ends: Sequence[dict[str, Array]], t_end: float, controls: Sequence[ConstantStep | Landing], metrics: Sequence[str],
-    threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None,
+    threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None, done: dict[int, int],
 ) -> list[int]:  # fmt: skip
-    """Fill in the final states of these runs with each control; returns how many were repeated one by one."""
+    """Fill in the final states of these runs with each control, and those with all of them in `done`; returns how many
+    were repeated one by one."""
     again: list[list[int]] = [[] for _ in controls]
+    count = Counter[int]()
+
+    def end_of(k: int) -> None:
+        count[k] += 1
+        if count[k] == len(controls):
+            done[k] = k
 
     def take(i: int, k: int, end: End | None) -> None:
         if end is None:
@@ -155,6 +178,7 @@ def _run(
             found["friction_impulse"][k] = P_T[:, 0] if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
         found["gap_violation"][k], found["joint_violation"][k] = end.gap, end.joint
         found["complementarity"][k], found["motion_residual"][k] = end.complementarity, end.residual
+        end_of(k)
 
     together = not calls_outside(stepper)
     if together:
@@ -174,6 +198,7 @@ def _run(
                 found["friction_impulse"][k] = P_T if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
                 for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
                     found[name][k] = getattr(run.certificate, name)
+                end_of(k)
             except NonsmoothError as error:
                 if failed is None:
                     error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])

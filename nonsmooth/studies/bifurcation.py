@@ -18,7 +18,7 @@ from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, Solve
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
@@ -120,13 +120,20 @@ def bifurcation(
     numbers = numbers_of("values", values)
     clock, results = time.perf_counter(), dict[int, tuple[Array, float, str]]()
     tasks = [(value,) for value in numbers.tolist()]
-    for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
-        results[i] = result
-        whom(progress)(len(results) / len(numbers))
-    found, seconds, failures = zip(*(results[i] for i in range(len(numbers))), strict=True)
-    wall = time.perf_counter() - clock
-    failed = {float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure}
-    return Bifurcation(parameter, unit, quantity, quantity_unit, numbers, found, np.array(seconds), wall, failed)
+
+    def finished() -> Bifurcation:
+        known = sorted(results)
+        found, seconds, failures = zip(*(results[i] for i in known), strict=True)
+        wall, own = time.perf_counter() - clock, numbers[known]
+        failed = {float(x): failure for x, failure in zip(own, failures, strict=True) if failure}
+        return Bifurcation(parameter, unit, quantity, quantity_unit, own, found, np.array(seconds), wall, failed)
+
+    remedy = "`result` of this error has them; give the other values to go on"
+    with handing_over(results, len(numbers), "values", finished, remedy):
+        for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
+            results[i] = result
+            whom(progress)(len(results) / len(numbers))
+    return finished()
 
 
 def periodic_section(

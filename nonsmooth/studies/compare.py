@@ -20,7 +20,7 @@ from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.cases import (
@@ -373,26 +373,28 @@ def _compared(
     t_end, parts = trials[reference].t_end, 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
-    for i, (label, trial) in enumerate(trials.items()):
-        tell(f"{label}: run", i / parts)
-        try:
-            runs[label] = trial.run()
-        except SimulationFailed as failure:
-            if label == reference:
-                raise
-            failed[label] = early_end(failure)
-    known: dict[str, Accurate] = {} if truth_of is None else {reference: truth_of}
-    for i, (label, run) in enumerate(runs.items()):
-        tell(f"{label}: accurate solution", (len(cases) + i) / parts)
-        same = (one for one in known.values() if one.trial.alike(trials[label].case))
-        try:
-            known[label] = next(same, None) or trials[label].accurate()
-        except SimulationFailed as failure:
-            if label == reference:
-                raise
-            failed[label] = f"has no accurate solution, which {early_end(failure)}"
-        else:
-            runs[label] = replace(run, verdict=known[label].verdict(run))
+    remedy = "`result` of this error has their trajectories by case; take fewer cases, or target=0 without costs"
+    with handing_over(runs, len(cases), "cases", lambda: dict(runs), remedy):
+        for i, (label, trial) in enumerate(trials.items()):
+            tell(f"{label}: run", i / parts)
+            try:
+                runs[label] = trial.run()
+            except SimulationFailed as failure:
+                if label == reference:
+                    raise
+                failed[label] = early_end(failure)
+        known: dict[str, Accurate] = {} if truth_of is None else {reference: truth_of}
+        for i, (label, run) in enumerate(runs.items()):
+            tell(f"{label}: accurate solution", (len(cases) + i) / parts)
+            same = (one for one in known.values() if one.trial.alike(trials[label].case))
+            try:
+                known[label] = next(same, None) or trials[label].accurate()
+            except SimulationFailed as failure:
+                if label == reference:
+                    raise
+                failed[label] = f"has no accurate solution, which {early_end(failure)}"
+            else:
+                runs[label] = replace(run, verdict=known[label].verdict(run))
     cases = tuple(case for case in cases if case.label in known)
     runs = {case.label: runs[case.label] for case in cases}
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale

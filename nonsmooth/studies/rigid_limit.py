@@ -18,7 +18,7 @@ from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant, NormalLaw
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
@@ -383,18 +383,20 @@ def rigid_limit(
     rows: dict[float, dict[str, Any]] = {}
     verdicts: list[Verdict] = []
     failed: dict[str, str] = {}
-    for i, K in enumerate(values.tolist()):
-        tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
-        compliant = soft(K)
-        try:
-            run, own = compliant.run(), compliant.accurate()
-        except SimulationFailed as failure:
-            failed[compliant.case.label] = early_end(failure)
-            if len(failed) == len(values):
-                raise
-            continue  # what the other runs show remains
-        verdicts.append(own.verdict(run))
-        rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
+    remedy = "`result` of this error has their numbers by stiffness; give the other ones to go on"
+    with handing_over(rows, len(values), "stiffnesses", lambda: dict(rows), remedy):
+        for i, K in enumerate(values.tolist()):
+            tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
+            compliant = soft(K)
+            try:
+                run, own = compliant.run(), compliant.accurate()
+            except SimulationFailed as failure:
+                failed[compliant.case.label] = early_end(failure)
+                if len(failed) == len(values):
+                    raise
+                continue  # what the other runs show remains
+            verdicts.append(own.verdict(run))
+            rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
     values, names = np.array(list(rows)), [name for name in COLUMNS if name != "impulse_error"]
     columns = {name: np.array([row[name] for row in rows.values()], float) for name in names}
     needed: dict[str, float] = {}

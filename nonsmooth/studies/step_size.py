@@ -19,7 +19,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import built, check_build, check_count
 from nonsmooth.studies.cases import (
@@ -245,9 +245,15 @@ def step_size(
     rows: dict[int, dict[str, Any]] = {}
     # the longest first, so that processes finish together
     turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
-    for count, (n, row) in enumerate(outcomes(study.measured, [tasks[k] for k in turns], workers=workers)):
-        rows[turns[n]] = row
-        tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
+
+    def finished() -> dict[tuple[str, str], dict[str, Any]]:
+        return {(cases[tasks[k][0]].label, str(tasks[k][1])): row for k, row in rows.items()}
+
+    remedy = "`result` of this error has their numbers by case and step; take fewer cases or levels"
+    with handing_over(rows, len(tasks), "runs", finished, remedy):
+        for count, (n, row) in enumerate(outcomes(study.measured, [tasks[k] for k in turns], workers=workers)):
+            rows[turns[n]] = row
+            tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
     series = []
     for i, case in enumerate(cases):
         tell(f"{case.label}: cost", 0.85 + 0.15 * i / len(cases))

@@ -23,7 +23,7 @@ from nonsmooth.model.kinds import unit_of_argument
 from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
@@ -204,7 +204,8 @@ def sweep(
 ) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each row of a design, and return the metrics of every run.
 
-    InputError for names that do not exist, and for an output that contains another sweep.
+    InputError for names that do not exist, and for an output that contains another sweep; Interrupted after Ctrl-C,
+    whose `result` has the runs of the blocks that were finished.
 
     Parameters
     ----------
@@ -288,14 +289,26 @@ def sweep(
         lost = sum(bool(outcome.message) for outcome in done.values())
         tell(f"{len(done)} of {len(design)} runs" + (f", {lost} failed" if lost else ""), len(done) / len(design))
 
-    report()
-    for numbers, outcomes_ in _answers(runs, design, done, workers, scheduler, piece):
-        kept.write(numbers, outcomes_)
-        done |= dict(zip(numbers, outcomes_, strict=True))
-        report()
     first = {name: float(x) for name, x in zip(design.names, design.values[0], strict=True) if "." not in name}
     units = {name: unit_of_varied(mechanism, system, {**constant, **first}, name) for name in design.names}
-    dataset = _dataset(design, found, done, units, f"sweep of {system.name}", plan)
+    title = f"sweep of {system.name}"
+
+    def finished() -> xarray.Dataset:
+        numbers = sorted(done)
+        part = Design(design.names, design.values[numbers], (), design.how)
+        own = {k: done[number] for k, number in enumerate(numbers)}
+        return _dataset(part, found, own, units, title, plan).assign_coords(run=numbers)
+
+    report()
+    remedy = "with output=FILE.nc (--output) the same call goes on from there"
+    if output is not None:
+        remedy = f"{kept.folder} has them, and the same call goes on from there"
+    with handing_over(done, len(design), "runs", finished, remedy):
+        for numbers, outcomes_ in _answers(runs, design, done, workers, scheduler, piece):
+            kept.write(numbers, outcomes_)
+            done |= dict(zip(numbers, outcomes_, strict=True))
+            report()
+    dataset = _dataset(design, found, done, units, title, plan)
     kept.finish(dataset)
     return dataset
 
