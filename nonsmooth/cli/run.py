@@ -63,7 +63,7 @@ def run(
     max_steps
         Largest number of steps; a longer run fails.
     max_seconds
-        Largest computing time; a longer run fails. Where runs are compared, of all of them together.
+        Largest time of the whole command's computing, compiling included; a longer run fails, with its steps so far.
     record : N
         Keep every N-th row of a long run of given steps.
     contact

@@ -26,7 +26,7 @@ import casadi as ca
 
 from nonsmooth.compile.emit import EMITTER, Code, emit
 from nonsmooth.compile.shipped import NotShipped
-from nonsmooth.progress import stage
+from nonsmooth.progress import in_time, stage
 
 #: [s] longest wait for another process that compiles the same code
 PATIENCE = 300.0
@@ -52,6 +52,7 @@ def compilations() -> dict[str, int]:
 
 def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]]) -> Kernel:
     """The compiled form of a kind, see `emit`; identical code is compiled once."""
+    in_time()
     code = emit(function, outputs, stands)
     with _lock:
         key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
@@ -176,7 +177,10 @@ def _linked(
             if data is None:
                 what = "a time loop, some 10 to 30 s" if optimised else "an element"
                 with stage("compiling", f"{what}, once per machine{why}"):
-                    data = _compiled(text(), optimised)
+                    in_time()
+                    source = text()
+                    in_time()
+                    data = _compiled(source, optimised)
                 write(path, data)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
@@ -241,6 +245,7 @@ def _lock_of(what: str) -> int | None:
             except BlockingIOError:
                 if time.monotonic() > end:
                     break
+                in_time()
                 time.sleep(0.02)
     except OSError:  # a file system without locks
         pass

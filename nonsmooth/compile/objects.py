@@ -22,6 +22,7 @@ from nonsmooth.compile import machine, shipped
 from nonsmooth.compile.digests import COMPILED_BY, SOURCES_AT_START, digest_of, source_digest
 from nonsmooth.compile.lower import RAISED, lowered
 from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.progress import in_time
 
 if TYPE_CHECKING:
     from nonsmooth.compile.records.schema import Shape
@@ -100,6 +101,7 @@ def compiled_text(module: str, name: str, schema: str, shape: Shape, integers: i
     if source_digest() != SOURCES_AT_START:  # code must not be stored under the hash of another version
         raise NonsmoothError("The source files of nonsmooth have changed since this process started; start it again.")
     import numba
+    from numba.core import event
 
     from nonsmooth.compile.records.compiled import RecordType
 
@@ -107,4 +109,12 @@ def compiled_text(module: str, name: str, schema: str, shape: Shape, integers: i
     for other in COMPILED_BY:
         importlib.import_module(other)
     kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
-    return lowered(symbol_of(name_of(module, name, schema, shape, integers)), text, kinds)
+
+    class Asking(event.Listener):  # before each pass over each function
+        def on_start(self, event: Any) -> None:
+            in_time()
+
+        def on_end(self, event: Any) -> None: ...
+
+    with event.install_listener("numba:run_pass", Asking()):
+        return lowered(symbol_of(name_of(module, name, schema, shape, integers)), text, kinds)

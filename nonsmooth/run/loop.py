@@ -27,7 +27,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import stage
+from nonsmooth.progress import asking, stage
 from nonsmooth.run.checkpoints import Checkpoint, incomplete
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step.control import StepControl
@@ -48,7 +48,7 @@ NAMED = 3
 
 @dataclass(eq=False)
 class Budget:
-    """Progress of a run, which ends it beyond a budget; its time begins with the first step."""
+    """Progress of a run, which ends it beyond a budget; its time begins with that of the first run of the call."""
 
     #: progress of the user
     tell: Callable[[float, float, int], None] | None
@@ -60,20 +60,10 @@ class Budget:
     most: int | None = None
     afforded: int = 0
     t_start: float = 0.0
-    #: seconds that other runs of the call took
-    before: float = 0.0
     clock: float | None = None
 
-    def begin(self) -> None:
-        """Start the clock: what was done before, such as compiling, does not count."""
-        self.clock = time.monotonic()
-        if self.before:  # a run of few steps is asked at its end only
-            self.in_time()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds that this run and those before took."""
-        return self.before + (0.0 if self.clock is None else time.monotonic() - self.clock)
+    def __post_init__(self) -> None:
+        self.clock = time.monotonic() if self.clock is None else self.clock
 
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:
@@ -82,7 +72,7 @@ class Budget:
 
     def in_time(self) -> None:
         """Raise TimeSpent if the time of the user's budget is spent."""
-        if self.seconds is not None and self.elapsed > self.seconds:
+        if self.seconds is not None and self.clock is not None and time.monotonic() - self.clock > self.seconds:
             raise TimeSpent(f"the budget of {self.seconds:g} s is spent.")
 
     def _progress(self, t: float, t_end: float, steps: int) -> None:
@@ -122,7 +112,9 @@ class TimeLoop:
         """The run from an initial state."""
         origin, budget, state = origin_of(first), self.budget, first
         try:
-            steps = self._compiled = self._compile()
+            budget.in_time()
+            with asking(budget.in_time):
+                steps = self._compiled = self._compile()
             steps.use(self.chain)
             steps.outside.in_time = budget.in_time
             self.recorder.viewer = steps.viewer
@@ -136,7 +128,6 @@ class TimeLoop:
                 state = begun
                 self.recorder.start(state, steps.impact)
             progress = budget.progress
-            budget.begin()
             self._note(state, steps)
             while state.t < self.t_end:
                 # as many steps as are certified, within the budget

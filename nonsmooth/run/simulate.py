@@ -33,7 +33,7 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import collect_timings, progress_line, stage, timed
+from nonsmooth.progress import asking, collect_timings, progress_line, stage, timed
 from nonsmooth.run import arguments
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
@@ -95,11 +95,12 @@ def simulate(
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
-        the first step, after compiling; it is checked every tenth of a second, by integrators of compliant
-        contact that are not compiled whenever they evaluate accelerations. Where runs are compared, `max_steps`
-        applies to each of them and `max_seconds` to all together: if they end finer runs, the best complete run is
-        returned, and its `verdict` and `status` name the limit.
+        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time is that of
+        the whole call, by the clock: compiling, steps, the search for contacts between rows, runs that are compared.
+        It is checked every tenth of a second, and what has begun is finished: one function that is compiled, the last
+        optimisation of a scheme's code (some seconds), an evaluation of accelerations, tables of rows. Where runs
+        are compared, `max_steps` applies to each of them: if limits end finer runs, the best complete run is returned,
+        and its `verdict` and `status` name the limit.
     progress : True or callable (t, t_end, steps), optional
         True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
         called several times per second. The same stages are entries of the log
@@ -195,18 +196,17 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         file = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
-    budget: Budget | None = None
+    budget = Budget(progress, max_steps, most_seconds, t_start=first.t)
 
     def run(
         stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0, level: int = 0
     ) -> Trajectory:
-        nonlocal budget
-        before, made = 0.0 if budget is None else budget.elapsed, None
-        budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
+        own, made = replace(budget, most=most, afforded=afforded), None
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
-                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, file, level)
-            return timed("checking", "", partial(with_signs_between_rows, made, system, values))
+                made = _run(system, stepper, control, values, first, end, interpreted, record, own, file, level)
+            with asking(own.in_time):
+                return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
                 raise

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import TimeSpent
 from nonsmooth.model.checks import CLOSED
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
+from nonsmooth.progress import in_time
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import AT_ONCE, SparseOverride, any_of_each, bounds, where
 
@@ -307,6 +309,7 @@ def _bounds_below(run: Any, system: System, k: Index, i: Index, least: Array) ->
     v, each = run.v.array, np.arange(system.nc)
     found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
     for first in range(0, k.size, INTERVALS):
+        in_time()
         part = slice(first, first + INTERVALS)
         row, contact, lowest = k[part], i[part], least[part]
         spans = _spans(run, row, contact)
@@ -329,6 +332,7 @@ def _divide(
     v = run.v.array
     spans, turn = _spans(run, k, i), _turning(system, i, v[k], v[k + 1])
     for _ in range(DIVISIONS):
+        in_time()
         x, bound = _meeting(spans, turn)
         some = bound < least
         spans, turn, i, least, x = spans[some], turn[some], i[some], least[some], x[some]
@@ -349,6 +353,7 @@ def _divide(
 def signs_between_rows(run: Any, system: System, parameters: Array) -> tuple[str, ...]:
     """Signs that a load may vary faster than its samples show, where steps are longer, and that contacts are missed."""
     signs = []
+    in_time()
     start, end = float(run.t[0]), float(run.t[-1])
     if end > start and system.varies_fast(start, end, parameters):
         spacing = (end - start) / SAMPLES
@@ -366,8 +371,9 @@ def with_signs_between_rows(run: Run, system: System, parameters: Array) -> Run:
     """The run, whose verdict has these signs; a complete one is not lost for lack of memory to evaluate them."""
     try:
         signs = signs_between_rows(run, system, parameters)
-    except MemoryError:
-        signs = ("for lack of memory it is not known whether contacts are missed between two rows",)
+    except (MemoryError, TimeSpent) as error:
+        what = "time" if isinstance(error, TimeSpent) else "memory"
+        signs = (f"for lack of {what} it is not known whether contacts are missed between two rows",)
     if signs:
         every = (*run.verdict.signs, *signs)
         if run.verdict.kind == "incomplete":
