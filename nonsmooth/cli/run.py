@@ -266,8 +266,8 @@ def _stored_request(
             f"{path} was not written by `nonsmooth run`: continue it by the call of simulate(..., checkpoint=...) "
             "that wrote it."
         ) from error
-    usual = {"problem": "", "settings": (), "check": False, "usual": "gauss-qp", "examples": {}}
-    changes = {name: value for name, value in vars(given).items() if value != usual.get(name)}
+    usual = Request(problem="")
+    changes = {name: value for name, value in vars(given).items() if value != getattr(usual, name)}
     if "problem" not in changes and request.problem.endswith(".py"):
         raise InputError(
             f"{path} is a run of the Python file {request.problem}, which is run only where you name it: "
