@@ -76,7 +76,7 @@ class Layout:
         self.law_of_impact = max(map(LAWS.index, system.impact_laws), default=0)
         self._memory: Memory | None = None
         #: of the last run, with its parameters
-        self._filled: tuple[bytes, Memory | None] = b"", None
+        self._filled: dict[bytes, Memory] = {}
         #: where the internal states of schemes stand in its memories
         self.state_places: dict[Any, Any] = {}
         #: of the tables of its rows: `nonsmooth.engine.tables`
@@ -308,14 +308,14 @@ class Layout:
         return memory
 
     def filled(self, values: Array) -> Memory:
-        """Memory with numbers of parameters, which are copied if the last run had them as well."""
-        key, (known, image) = values.tobytes(), self._filled
-        if image is not None and known == key:
-            return image.copied()
-        memory = self.memory()
-        self.fill(memory, values)
-        self._filled = key, memory.copied()
-        return memory
+        """Memory with numbers of parameters, which are copied if one of the last two runs had them as well."""
+        key = values.tobytes()
+        if key not in self._filled:
+            memory = self.memory()
+            self.fill(memory, values)
+            latest = dict(list(self._filled.items())[-1:])  # runs that are compared differ in the last digits
+            self._filled = latest | {key: memory}
+        return self._filled[key].copied()
 
     def fill(self, memory: Memory, values: Array, varied: Set[int] | None = None) -> None:
         """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change; in a memory
