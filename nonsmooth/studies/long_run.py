@@ -31,7 +31,7 @@ from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.files import Result, texts, variable
 from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, transient
-from nonsmooth.studies.statistics.measures import COUNTED, Measure, Named, period_of
+from nonsmooth.studies.statistics.measures import COUNTED, OVER, Measure, Named, period_of
 from nonsmooth.studies.statistics.members import Advanced, Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.workers import cores, outcomes
@@ -39,6 +39,8 @@ from nonsmooth.trust.automatic import MANY, rungs
 
 #: windows of the first runs, by which steps and times are known, and of each member before the first estimate
 FIRST, BEGIN = 4, 64
+#: windows of each member at least, whatever the budget
+LEAST = 16
 #: rows of a run between two of which it is measured
 ROWS = 30_000
 #: levels of steps at most, and seconds of all runs below which one process is enough
@@ -193,7 +195,7 @@ def long_run(
     intervals those of their means over motions that begin alike.
 
     InputError for a transient that is longer than half of the run, or a measure that does not converge;
-    SimulationFailed if runs fail with all steps.
+    NonsmoothError if runs fail with all steps.
 
     Parameters
     ----------
@@ -323,6 +325,7 @@ class _Runs:
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]
         self.levels: list[_Level] = []
+        self.taken = 0  # levels of the ladder so far
         self.given_up: list[str] = []
         self.rejected: tuple[_Level, list[Part]] | None = None
 
@@ -333,30 +336,31 @@ class _Runs:
 
     def next_level(self) -> bool:
         """Take up the next finer steps, those with which a first run succeeds; False if there are none."""
-        number = self.levels[-1].number + 1 if self.levels else 0
-        while number < len(self.ladder):
-            ensemble = self.ladder[number]
+        while self.taken < len(self.ladder):
+            level = _Level(self.taken, self.ladder[self.taken])
+            self.taken += 1
             try:
                 if not self.whole:
-                    self._try(ensemble)
+                    self._try(level)
             except SimulationFailed as failure:
-                self.given_up.append(f"{type(ensemble.stepper).__name__}, {ensemble.control}: {failure}")
-                if number + 1 == len(self.ladder) and not self.levels:
+                self.given_up.append(f"{level.words}: {failure}")
+                if self.taken == len(self.ladder) and not self.levels:
                     raise
-                number += 1
                 continue
-            self.levels.append(_Level(number, ensemble))
+            self.levels.append(level)
             return True
         return False
 
-    def _try(self, ensemble: Members) -> None:
+    def _try(self, level: _Level) -> None:
         """The first windows of a run, for what all members share: windows per run, and what counts as an impact."""
+        ensemble = level.ensemble
         system, begin = ensemble.system, ensemble.system.start.t
         run = simulate(system, ensemble.stepper, t_end=begin + FIRST * self.window, dt=ensemble.control,
                        parameters=ensemble.parameters)  # fmt: skip
         # functions of a run have one value for all of its windows, so that there must be some of these
         most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
         ensemble.chunk = max(1, min(int(FIRST * ROWS / len(run.t)), most))
+        level.seconds = run.wall_seconds / FIRST
         if self.levels:
             ensemble.slowest = self.levels[0].ensemble.slowest
         elif system.nc:
@@ -405,6 +409,8 @@ class _Runs:
         self.next_level()
         self.next_level()
         windows, members = (1, min(4, self.members)) if self.whole else (min(BEGIN, self.most or BEGIN), self.members)
+        if self.left < math.inf and (each := self._cost(1, members)) > 0.0:
+            windows = max(min(windows, int(0.5 * self.left / each)), min(LEAST, windows))
         while True:
             self._round(windows, members)
             more = self._more(windows, members)
@@ -701,4 +707,5 @@ def _event_driven(window: float, whole: bool) -> StepControl:
     """Tolerances of methods with error control."""
     if whole:
         return rungs(EventDriven(), window)[1].control
-    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), window / 50)
+    # no longer than the time over which peaks of forces, which are means of a step, are taken
+    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), OVER * window)

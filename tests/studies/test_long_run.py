@@ -122,10 +122,10 @@ def test_a_motion_that_repeats_itself_has_an_exact_value():
 def test_a_motion_without_clearance_is_exact():
     found = long_run(slider_crank_revolute(ideal=True), t_end=0.12, measures=["mean-force:pin"], members=4, workers=1)
     force = found["mean-force:pin"]
-    # each period is the same but for steps: the force turns by 2 pi / 50 within one at most, the length of whose mean
-    # vector is less by (2 pi / 50)^2 / 24, 0.07 %
+    # each period is the same but for steps: the force turns by 2 pi / 100 within one at most, the length of whose mean
+    # vector is less by (2 pi / 100)^2 / 24, 0.02 %
     assert found.kind in ("periodic", "predictable") and force.sampling < 1e-3 * force.value
-    assert force.high - force.low < 3e-3 * force.value
+    assert force.high - force.low < 1e-3 * force.value
 
 
 @pytest.mark.slow
