@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from typing import IO, Any, ParamSpec, TypeVar, cast
 
 from nonsmooth.exceptions import Interrupted
+from nonsmooth.quantities import in_si
 
 #: what a study takes as `progress`: a function of what is done and its share, or True for a progress line
 Progress = Callable[..., None] | bool | None
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
+#: arguments of studies that are times [s]
+TIMES = ("t_end", "dt", "until")
 #: seconds between two drawings, and before the first
 UPDATE = 0.5
 #: seconds without a step from which a reason is given; over which the pace is measured; before a stage is named
@@ -301,10 +304,12 @@ told = progress_line  # its name in 0.2.0
 
 
 def telling(study: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorator of a study that takes ``progress=True``: a line of what is done, and how much time is left."""
+    """Decorator of a study that takes ``progress=True``: a line of what is done, and how much time is left. Its times
+    may be texts with a unit."""
 
     @functools.wraps(study)
-    def with_line(*values: P.args, **named: P.kwargs) -> Result:
+    def with_line(*values: P.args, **given: P.kwargs) -> Result:
+        named: Any = {name: in_si(name, one, "s") if name in TIMES else one for name, one in given.items()}
         if named.get("progress") is not True:
             return study(*values, **named)
         with progress_line(report=Share) as share:

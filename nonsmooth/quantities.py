@@ -16,6 +16,7 @@ from fractions import Fraction
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+from nonsmooth.exceptions import InputError
 from nonsmooth.settings import Called
 
 #: dimensions, in order
@@ -142,6 +143,19 @@ def has_unit(value: object) -> bool:
     """Whether a value is a text of a number with something behind it."""
     found = NUMBER.match(value.strip()) if isinstance(value, str) else None
     return found is not None and found.end() < len(found.string)
+
+
+def in_si(name: str, value: Any, unit: str) -> Any:
+    """A value, or its components, of which texts such as ``"10 ms"`` have become numbers in SI units; InputError, which
+    begins with `name`, if one is of another dimension. Anything else is left for other checks."""
+
+    def number(text: str) -> float:
+        try:
+            return in_unit(text, unit)
+        except Wrong as error:
+            raise InputError(f"{name} {error}.") from None
+
+    return converted(value, number)
 
 
 def such_as(unit: str) -> str:

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "moved": set(),
     "settings": {"exceptions"},
     "quantities": {"exceptions", "settings"},
-    "progress": {"exceptions"},
+    "progress": {"exceptions", "quantities"},
     "compile": {"exceptions", "progress"},
     "files": set(),
     "laws": set(),

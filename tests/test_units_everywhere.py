@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer import BadParameter
 
 from nonsmooth import (
     AxisAngle,
@@ -29,9 +30,11 @@ from nonsmooth import (
     simulate,
 )  # fmt: skip
 from nonsmooth.cli import main
+from nonsmooth.cli.options import elastic
 from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
 from nonsmooth.model.signals import FourierSignal
 from nonsmooth.step.control import ConstantStep, step_control
+from nonsmooth.studies import Case, grid, points, sweep
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)
@@ -264,3 +267,47 @@ def test_signals_and_steps_of_another_dimension(make, sentence):
     with pytest.raises(InputError, match=re.escape(sentence)):
         make()
     assert driver(Ramp("30 rpm")).motion == Ramp(np.pi) and driver("3 mm", "x").motion == 3e-3
+
+
+def test_studies_take_units_of_times_of_varied_values_and_of_parameters():
+    metrics = {"metrics": ["final:slider.x"], "workers": 1}
+    said = sweep(
+        slider_rod, GaussQP(), grid({"guide.clearance": ["10 um", 2e-5]}), t_end="2 ms", dt="10 us",
+        parameters={"guide.length": "20 mm"}, **metrics,
+    )  # fmt: skip
+    plain = sweep(
+        slider_rod, GaussQP(), grid({"guide.clearance": [1e-5, 2e-5]}), t_end=2e-3, dt=1e-5,
+        parameters={"guide.length": 0.02}, **metrics,
+    )  # fmt: skip
+    assert said["final:slider.x"].identical(plain["final:slider.x"])
+    assert points({"a.b": ("1 ms", "2 ms")}).values.tolist() == [[1e-3], [2e-3]]
+    for design, t_end, wrong in (
+        (grid({"guide.clearance": ["10 N"]}), 2e-3, '"guide.clearance" "10 N" is of another dimension than m'),
+        (grid({"guide.clearance": [1e-5]}), "2 mm", 't_end "2 mm" is of another dimension than s'),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            sweep(slider_rod, GaussQP(), design, t_end=t_end, dt=1e-5, **metrics)
+    case = Case("rigid", LAW, GaussQP(), "10 us")
+    assert case.dt == 1e-5
+
+
+def test_times_of_a_run_and_states_take_units():
+    system = slider_rod(case=1).build()
+    run = simulate(system, GaussQP(), t_end=2e-3, dt=1e-4)
+    for ask in (run.at, run.instant):
+        said, plain = ask(["0.5 ms", 1e-3]), ask([5e-4, 1e-3])
+        assert np.array_equal(said.q if ask == run.at else said.a, plain.q if ask == run.at else plain.a)
+        with pytest.raises(InputError, match='t "1 mm" is of another dimension than s'):
+            ask("1 mm")
+    state = system.state({"slider.y": "5 um"}, velocities={"slider.x": "100 mm/s"}, t="1 ms")
+    same = system.state({"slider.y": 5e-6}, velocities={"slider.x": 0.1}, t=1e-3)
+    assert np.array_equal(state.q, same.q) and np.array_equal(state.v, same.v) and state.t == same.t
+    with pytest.raises(InputError, match='slider.y "5 N" is of another dimension than m'):
+        system.state({"slider.y": "5 N"})
+
+
+def test_the_stiffness_of_a_comparison_takes_its_unit():
+    assert [elastic(text) for text in ("1e10", "10 kN/mm^1.5", "5 N/m")] == [1e10, 1e4 / 1e-3**1.5, 5.0]
+    for text in ("10 N", "stiff", "3 m"):
+        with pytest.raises(BadParameter, match="is not a stiffness"):
+            elastic(text)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import typer
 
 from nonsmooth.progress import Advance, Line, Share
-from nonsmooth.quantities import Wrong, in_unit
+from nonsmooth.quantities import NUMBER, Wrong, in_own_unit, in_unit, parse_unit
 
 
 def duration(text: str) -> float:
@@ -26,6 +26,18 @@ def duration(text: str) -> float:
         raise typer.BadParameter(
             f"{text!r} is not a number of seconds, nor a number with a unit of time (s, ms, us, ns, min, h), as in 10ms"
         ) from None
+
+
+def elastic(text: str) -> float:
+    """Stiffness [N/m^n] of a number, or of a number with such a unit."""
+    with contextlib.suppress(ValueError):
+        return float(text)
+    with contextlib.suppress(Wrong):
+        found = NUMBER.match(text.strip())
+        metres, *others = parse_unit(text.strip()[found.end() :] if found else "").powers
+        if metres < 1 and others == [1, -2, 0]:
+            return in_own_unit(text)
+    raise typer.BadParameter(f"{text!r} is not a stiffness: a number [N/m^n], or one with its unit, as 10kN/mm^1.5")
 
 
 def completed(kind: str) -> Callable[[str], list[str]]:
@@ -88,12 +100,14 @@ Saved: TypeAlias = Path
 Scheme: TypeAlias = str
 Seconds: TypeAlias = float
 Solver: TypeAlias = str
+Stiffness: TypeAlias = float
 MANY = (list[float], list[str], list[Path])  # types of options that are repeated
 #: annotations that options may have, their type, and what Typer is told of them
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "bool": (bool, {}), "float": (float, {}), "int": (int, {}), "str": (str, {}), "Path": (Path, {}),
     "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
     "Sequence[str]": (list[str], {}),
+    "tuple[Stiffness, ...]": (list[float], {"parser": elastic, "metavar": "K"}),
     "Law": (str, {"autocompletion": completed("law")}),
     "Number": (str, {"metavar": "NUMBER"}),
     "Problem": (str, {
@@ -279,7 +293,7 @@ class Comparing:
     restitution : E
         Restitution that all contacts deliver; required for a file, unless all its contacts are rigid with the same.
     stiffness : K
-        Stiffness of a compliant case, in N/m^n; repeatable, and required for a file.
+        Stiffness of a compliant case, in N/m^n or with its unit; repeatable, and required for a file.
     solver
         Integrator of compliant cases; else dop853, and radau where they are stiff.
     dt_max : default: of the problem, or 1/500 of the run
@@ -293,7 +307,7 @@ class Comparing:
     case: str | None = None
     t_end: Seconds | None = None
     restitution: float | None = None
-    stiffness: tuple[float, ...] = ()
+    stiffness: tuple[Stiffness, ...] = ()
     solver: str | None = None
     dt_max: Seconds | None = None
     settings: tuple[str, ...] = ()

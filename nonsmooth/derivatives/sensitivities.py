@@ -15,7 +15,7 @@ from nonsmooth.derivatives.sweep import Event, Sweep
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import in_si
+from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.settings import hint, is_number, shown

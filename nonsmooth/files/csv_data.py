@@ -39,8 +39,8 @@ class MeasuredTable:
         k = self.names.index(name)
         return np.asarray(self.values[:, k] * self.factor(k, unit))
 
-    def times(self) -> Array:
-        """The column of times (n,) [s], called t or time; InputError unless all are known and they increase."""
+    def times(self, *, increasing: bool = True) -> Array:
+        """The column of times (n,) [s], called t or time; InputError unless all are known and, if so, increase."""
         found = [name for name in self.names if name.lower() in TIMES]
         if not found:
             raise InputError(
@@ -50,7 +50,7 @@ class MeasuredTable:
         if not np.all(np.isfinite(t)):
             raise InputError(f"{self.path}: every line needs a time in its column {found[0]!r}.")
         k = int(np.argmin(np.diff(t))) if len(t) > 1 else 0
-        if len(t) > 1 and not t[k + 1] > t[k]:
+        if increasing and len(t) > 1 and not t[k + 1] > t[k]:
             raise InputError(
                 f"{self.path}: times must increase, but {t[k]:.9g} s is followed by {t[k + 1]:.9g} s; sort the lines, "
                 "and leave one of each time."

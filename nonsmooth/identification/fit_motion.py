@@ -29,7 +29,7 @@ from nonsmooth.identification.base import Saved
 from nonsmooth.identification.measurement import FAILED, MotionData, simulated_columns
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
-from nonsmooth.run.arguments import in_si
+from nonsmooth.quantities import in_si
 from nonsmooth.settings import settings
 from nonsmooth.step.control import StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper

@@ -4,7 +4,7 @@
 ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
@@ -30,7 +30,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
-from nonsmooth.quantities import Wrong, in_unit
+from nonsmooth.quantities import Wrong, in_si, in_unit
 from nonsmooth.settings import hint, is_number, shown
 
 
@@ -336,18 +336,20 @@ class System:
         return values
 
     def state(
-        self, changes: Mapping[str, float] | None = None, *, velocities: Mapping[str, float] | None = None,
-        t: float = 0.0,
+        self, changes: Mapping[str, float | str] | None = None, *,
+        velocities: Mapping[str, float | str] | None = None, t: float | str = 0.0,
     ) -> State:  # fmt: skip
-        """An initial state: that of the system with coordinates and `velocities` changed by name.
+        """An initial state: that of the system with coordinates and `velocities` changed by name, in SI units or as
+        texts with a unit, ``"5 um"``.
 
         >>> from nonsmooth import Ground, Model, PlanarBody
         >>> system = Model([Ground(), PlanarBody("slider", mass=5.0, inertia=8e-4)]).build()
         >>> system.state({"slider.angle": 1e-9}, velocities={"slider.x": 0.1}).q
         array([0.e+00, 0.e+00, 1.e-09])
         """
-        q = _replaced(self.start.q, self.names.q, changes, "coordinate")
-        return State(float(t), q, _replaced(self.start.v, self.names.v, velocities, "velocity"))
+        q = _replaced(self.start.q, self.names.q, self.names.q_units, changes, "coordinate")
+        v = _replaced(self.start.v, self.names.v, self.names.v_units, velocities, "velocity")
+        return State(float(in_si("t", t, "s")), q, v)
 
     @cached_property
     def numeric(self) -> Numeric:
@@ -424,13 +426,16 @@ def observe(
     )  # fmt: skip
 
 
-def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:
+def _replaced(
+    values: Array, names: tuple[str, ...], units: Sequence[str], changes: Mapping[str, float | str] | None, what: str
+) -> Array:  # fmt: skip
     if not (changes is None or isinstance(changes, Mapping)):
         raise InputError(f"A state takes {what} values by name, as {{{names[0]!r}: 0.0}}, got {shown(changes)}.")
     values = values.copy()
     for name, value in (changes or {}).items():
         if name not in names:
             raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
+        value = in_si(name, value, units[names.index(name)])
         if not is_number(value):
             raise InputError(f'The {what} "{name}" must be a finite number, got {shown(value)}.')
         values[names.index(name)] = value

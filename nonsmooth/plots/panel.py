@@ -445,4 +445,6 @@ def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measu
         raise InputError(
             f"{read.path}: a quantity is measured twice in {', '.join(read.names[1:])}; give each column once."
         )
-    return Measured(read.times(), dict(zip(columns, values, strict=True)), str(read.path))
+    t = read.times(increasing=False)  # of points, which may be those of several sensors below each other
+    order = np.argsort(t, kind="stable")
+    return Measured(t[order], {one: column[order] for one, column in zip(columns, values, strict=True)}, str(read.path))

@@ -8,7 +8,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.quantities import Wrong, has_unit, in_unit
 from nonsmooth.settings import hint, is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, StepControl
 
@@ -42,16 +41,6 @@ def known_arguments(function: Callable[P, Result]) -> Callable[P, Result]:
         return function(*values, **named)
 
     return checked
-
-
-def in_si(name: str, value: Any, unit: str) -> Any:
-    """A number, or a text such as ``"10 ms"`` as its number in SI units; anything else is left for other checks."""
-    if not has_unit(value):
-        return value
-    try:
-        return in_unit(value, unit)
-    except Wrong as error:
-        raise InputError(f"{name} {error}.") from None
 
 
 def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:

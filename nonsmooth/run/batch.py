@@ -21,7 +21,8 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import handing_over
-from nonsmooth.run.arguments import check_step, in_si, known_arguments
+from nonsmooth.quantities import in_si
+from nonsmooth.run.arguments import check_step, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control

@@ -34,6 +34,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import asking, collect_timings, progress_line, stage, timed
+from nonsmooth.quantities import in_si
 from nonsmooth.run import arguments
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
@@ -180,7 +181,7 @@ def _simulated(
             f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."
         )
     times = {"t_end": t_end, "t_start": t_start, "dt": dt, "max_seconds": max_seconds}
-    end, begin, step, most_seconds = (arguments.in_si(name, value, "s") for name, value in times.items())
+    end, begin, step, most_seconds = (in_si(name, value, "s") for name, value in times.items())
     arguments.check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, begin)

@@ -23,6 +23,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
+from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_stepper
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
@@ -180,6 +181,7 @@ class Case(metaclass=Called):
         if not isinstance(self.contact, Rigid | Compliant):
             wanted = "contact must be Rigid(...) or Compliant(...)"
             raise InputError(f'Case "{self.label}": {wanted}, got {self.contact!r}.')
+        object.__setattr__(self, "dt", in_si("dt", self.dt, "s"))
         step_control(self.dt)
         check_stepper(self.stepper)
 

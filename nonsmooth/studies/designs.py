@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Scatter
+from nonsmooth.quantities import converted, has_unit, in_own_unit, parts_of
 from nonsmooth.settings import floats
 from nonsmooth.studies.arguments import check_count, mapping
 
@@ -28,12 +29,14 @@ class Design:
     values : in SI units (n, k)
     axes : of a grid, the values of each name; empty otherwise
     how : how the values were chosen, in words
+    texts : values that were given with a unit, by name, whose dimension is checked where the design is used
     """
 
     names: tuple[str, ...]
     values: Array
     axes: tuple[Array, ...] = ()
     how: str = ""
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -54,16 +57,16 @@ class Design:
 
 
 def grid(values: Mapping[str, Sequence[float] | Array]) -> Design:
-    """Every combination of the values of each parameter; the last varies fastest.
+    """Every combination of the values of each parameter, in SI units or with one, ``"10 um"``; the last varies fastest.
 
     >>> grid({"guide.clearance": [1e-5, 2e-5], "guide.friction": [0.0, 0.1, 0.2]})
     Design(6 runs over guide.clearance, guide.friction; grid of 2 x 3)
     """
-    columns = _columns(values)
+    columns, texts = _columns(values)
     mesh = np.meshgrid(*columns.values(), indexing="ij")
     table = np.array([axis.ravel() for axis in mesh]).reshape(len(columns), -1).T
     shape = " x ".join(str(len(column)) for column in columns.values())
-    return Design(tuple(columns), table, tuple(columns.values()), f"grid of {shape}")
+    return Design(tuple(columns), table, tuple(columns.values()), f"grid of {shape}", texts)
 
 
 def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
@@ -73,12 +76,12 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     array([[4.e+00, 1.e-05],
            [5.e+00, 2.e-05]])
     """
-    columns = _columns(values)
+    columns, texts = _columns(values)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(f"A list needs as many values of each parameter, got {counts}; for all combinations use grid.")
-    return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list")
+    return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list", texts)
 
 
 def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0) -> Design:
@@ -165,15 +168,16 @@ def _rise(low: Any, high: Any) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in (low, high)) and low < high
 
 
-def _columns(values: Any) -> dict[str, Array]:
-    found = mapping("values", values)
+def _columns(values: Any) -> tuple[dict[str, Array], dict[str, tuple[str, ...]]]:
+    found, texts = mapping("values", values), dict[str, tuple[str, ...]]()
     if not found:
         raise InputError('A design needs one name with its values at least, as grid({"pin.clearance": [1e-5, 2e-5]}).')
     for name, column in found.items():
         try:
-            found[name] = np.atleast_1d(floats(column))
+            texts[name] = tuple(filter(has_unit, parts_of(column)))
+            found[name] = np.atleast_1d(floats(converted(column, in_own_unit)))
         except (TypeError, ValueError, OverflowError):
             raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
         if found[name].ndim != 1 or not len(found[name]):
             raise InputError(f'The values of "{name}" must be a list of one number at least.')
-    return found
+    return found, {name: own for name, own in texts.items() if own}

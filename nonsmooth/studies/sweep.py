@@ -24,6 +24,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
+from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
@@ -213,8 +214,8 @@ def sweep(
         A ready problem or your own function that returns a model; a model; or a system. A design may vary parameters,
         ``"guide.clearance"``, for which nothing is rebuilt, and arguments of the function, ``"crank_speed"``.
     stepper, t_end, dt
-        As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
-        metrics ``position-error``, ``force-error`` and ``horizon``.
+        As for `simulate`, also with units, ``t_end="24 ms"``; None for a stepper and a step that are chosen
+        automatically, with the error given by the metrics ``position-error``, ``force-error`` and ``horizon``.
     design : from `grid`, `points` or `sample`
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
@@ -277,6 +278,10 @@ def sweep(
         mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
     )
     system, found = runs.built(design.values[0])
+    given = {name: value for name, value in runs.parameters.items() if isinstance(value, str)}
+    if given:
+        known = dict(zip(system.parameters, system.parameter_vector(given).tolist(), strict=True))
+        runs.parameters = {**runs.parameters, **{name: known[name] for name in given}}
     check_known(system, runs.changed(design.values[0]))
     plan = runs.plan(design)
     kept = SweepFolder(None if output is None else Path(output), plan)
@@ -291,6 +296,8 @@ def sweep(
 
     first = {name: float(x) for name, x in zip(design.names, design.values[0], strict=True) if "." not in name}
     units = {name: unit_of_varied(mechanism, system, {**constant, **first}, name) for name in design.names}
+    for name in design.texts:
+        in_si(f'"{name}"', design.texts[name], units[name] or "-")
     title = f"sweep of {system.name}"
 
     def finished() -> xarray.Dataset:

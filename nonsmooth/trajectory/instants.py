@@ -34,6 +34,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.model.flexible_bodies import restored_flexible
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
+from nonsmooth.quantities import in_si
 from nonsmooth.schemes.compliant.tolerances import TOUCHED
 from nonsmooth.settings import floats
 from nonsmooth.step.constrained_motion import Mechanism
@@ -244,7 +245,7 @@ class Places:
 def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
     """Where `t` lies among the times of `rows` (n,); InputError outside the run, or beside an impact not recorded."""
     try:
-        times = np.atleast_1d(floats(t))
+        times = np.atleast_1d(floats(in_si("t", t, "s")))
     except TypeError:
         times = np.full(1, np.nan)
     outside = ~((times >= rows[0]) & (times <= rows[-1]))

@@ -182,7 +182,7 @@ class Trajectory:
 
         Parameters
         ----------
-        t : [s], a number or (n,)
+        t : [s], a number or (n,), or ``"2 ms"``
         side : "right" or "left", the limit at impacts
         order : 6 or 4
             Order of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
@@ -218,7 +218,7 @@ class Trajectory:
 
         Parameters
         ----------
-        t : [s], a number or (n,)
+        t : [s], a number or (n,), or ``"2 ms"``
         side : "right" or "left", the limit at impacts, and at changes of contact modes
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
