@@ -192,13 +192,15 @@ VALUE = "value"
 
 @dataclass(frozen=True)
 class Quantity:
-    """A field that becomes a parameter: its unit, whether it must be > 0 or >= 0, and the most that it may be."""
+    """A field that becomes a parameter: its unit, whether it must be > 0 or >= 0, and the most that it may be; an
+    `example` of its components, for messages."""
 
     unit: str
     positive: bool = False
     nonnegative: bool = False
     labels: tuple[str, ...] = AXES
     at_most: float = math.inf
+    example: str = ""
 
     @property
     def accepted(self) -> str:
@@ -244,7 +246,8 @@ class Declared(NamedTuple):
     def accepted(self) -> str:
         words = [self.quantity.accepted] if float in self.forms else []
         if tuple in self.forms:
-            words.append(f"a tuple of components, each {self.quantity.accepted}")
+            example = f", as {self.quantity.example}" if self.quantity.example else ""
+            words.append(f"a tuple of components, each {self.quantity.accepted}{example}")
         if Callable in self.forms:
             words.append("a function of time")
         return ", or ".join(words)

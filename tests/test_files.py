@@ -140,11 +140,14 @@ def test_a_limit_on_file_sizes_leaves_the_old_file_whole(trajectory, written):
     assert os.listdir(written.parent) == ["run.nc"]
 
 
-@pytest.mark.parametrize("ending", ["csv", "mat"])
+@pytest.mark.parametrize("ending", ["csv", "mat", "pkl", "xlsx"])
 def test_a_name_of_another_kind_of_file_is_refused(trajectory, tmp_path, ending):
-    with pytest.raises(InputError, match=f"run.{ending}: save writes a NetCDF file, .nc; to_{ending} writes a table"):
+    table = f"; to_{ending} writes a table" if ending in ("csv", "mat") else ""
+    with pytest.raises(InputError, match=f"run.{ending}: save writes a NetCDF file, .* ends in .nc{table}"):
         trajectory.save(tmp_path / f"run.{ending}")
     assert not os.listdir(tmp_path)
+    trajectory.save(tmp_path / "run-0.5")
+    assert len(Trajectory.load(tmp_path / "run-0.5").t) == len(trajectory.t)
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])

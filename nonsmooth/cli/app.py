@@ -169,7 +169,7 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
             message += f", got {errors()[0]['input']!r}"
         for theirs, ours in NUMBERS.items():
             message = message.replace(theirs, ours)
-        _say(f"{message}. `{command} --help` shows what is accepted.")
+        _say(f"{message}{'' if message.endswith('?') else '.'} `{command} --help` shows what is accepted.")
         return 2
     except (NotWritten, SimulationFailed, SolverFailed) as error:
         _say(str(error))

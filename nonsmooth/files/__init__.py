@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import xarray
 
 __all__ = [
-    "Pieces", "Variable", "check_room", "forget_pages", "inspect", "load_libraries", "path_of", "plain",
+    "Pieces", "Variable", "check_room", "forget_pages", "inspect", "load_libraries", "netcdf_name", "path_of", "plain",
     "read_contents", "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset",
     "write_figure",
 ]  # fmt: skip
@@ -82,6 +82,15 @@ def path_of(path: Any, what: str = "The path") -> Path:
     if not text or "\0" in text:
         raise InputError(f"{what} must name a file, got {text!r}.")
     return Path(text)
+
+
+def netcdf_name(path: Any) -> Path:
+    """A path at which NetCDF is written; InputError if its ending is that of another kind of file."""
+    path = path_of(path, "The file to write")
+    if path.suffix[1:].isalpha() and path.suffix.lower() not in (".nc", ".cdf"):  # not of run-0.5, nor .h5
+        other = f"; to_{path.suffix[1:].lower()} writes a table" if path.suffix.lower() in (".csv", ".mat") else ""
+        raise InputError(f"{path}: save writes a NetCDF file, give a name that ends in .nc{other}.")
+    return path
 
 
 def plain(value: Any) -> Any:

@@ -181,7 +181,10 @@ class SpatialBody(Body):
     """
 
     mass: Annotated[float, Quantity("kg", positive=True)]
-    inertia: Annotated[tuple[float, ...], Quantity("kg m^2", labels=("xx", "yy", "zz", "xy", "xz", "yz"))]
+    inertia: Annotated[tuple[float, ...], Quantity(
+        "kg m^2", labels=("xx", "yy", "zz", "xy", "xz", "yz"),
+        example="(Jxx, Jyy, Jzz) or (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz)",
+    )]  # fmt: skip
     position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)
     quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     velocity: Annotated[tuple[float, float, float], Unit("m/s")] = (0.0, 0.0, 0.0)

@@ -29,7 +29,7 @@ class Gravity(Element):
     """
 
     name: str = "gravity"
-    acceleration: Annotated[tuple[float, ...], Quantity("m/s^2")] = field(kw_only=True)
+    acceleration: Annotated[tuple[float, ...], Quantity("m/s^2", example="(0.0, -9.81)")] = field(kw_only=True)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Field(vector(p.acceleration)),)

@@ -89,6 +89,10 @@ class Model(metaclass=Called):
         self._elements[element.name] = element
         return element
 
+    def __getattr__(self, name: str) -> Any:
+        hint = "; run it by simulate(model.build(), t_end=...)" if name in ("simulate", "run", "solve") else ""
+        raise AttributeError(f"A Model has no attribute {name!r}{hint}", name=name, obj=self)
+
     def __repr__(self) -> str:
         kinds = [f"{element.name} ({type(element).__name__})" for element in self._elements.values()]
         return f"Model({self.name!r}: {', '.join(kinds) or 'no elements'})"

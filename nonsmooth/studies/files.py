@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import inspect, read_dataset, remove_unfinished, write_bytes, write_dataset
+from nonsmooth.files import inspect, netcdf_name, read_dataset, remove_unfinished, write_bytes, write_dataset
 
 if TYPE_CHECKING:
     import xarray
@@ -41,7 +41,7 @@ class Result(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset as NetCDF, complete or not at all; NotWritten if the path cannot be written."""
-        write_dataset(self.to_dataset(), path, "The study")
+        write_dataset(self.to_dataset(), netcdf_name(path), "The study")
 
 
 def variable(over: str | tuple[str, ...], values: Any, unit: str | None = None, meaning: str | None = None) -> Any:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, ValidityWarning
-from nonsmooth.files import Pieces, Variable, path_of, read_contents, write_bytes, write_contents
+from nonsmooth.files import Pieces, Variable, netcdf_name, path_of, read_contents, write_bytes, write_contents
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
@@ -151,11 +151,9 @@ def save(run: Any, path: str | os.PathLike[str]) -> None:
 
     Of more than a million rows those of tables that follow from others are left out, which `load` computes:
     `nonsmooth.trajectory.dataset`. NotWritten if the path cannot be written; an existing file remains unchanged.
-    InputError if the name ends in ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
+    InputError if the name has the ending of another kind of file; ``.csv`` and ``.mat`` `to_csv` and `to_mat` write.
     """
-    ending = path_of(path, "The file to write").suffix.lower()
-    if ending in (".csv", ".mat"):
-        raise InputError(f"{path}: save writes a NetCDF file, .nc; to_{ending[1:]} writes a table.")
+    path = netcdf_name(path)
     data, coordinates, facts = contents(run, complete=True)
     for table in TABLES:
         if table.units in coordinates:  # as other programs are told of coordinates

@@ -106,6 +106,8 @@ def test_a_message_names_the_help_of_the_command(capsys: pytest.CaptureFixture[s
     assert "`nonsmooth study sweep --help` shows what is accepted" in capsys.readouterr().err
     assert main(["study", "none"]) == 2
     assert "`nonsmooth study --help` shows what is accepted" in capsys.readouterr().err
+    assert main(["study", "swep"]) == 2
+    assert "Did you mean 'sweep'? `nonsmooth study --help`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -474,3 +474,12 @@ def test_a_loose_joint_that_overlaps_is_told_of_the_remedy_which_a_file_keeps(tm
     start = model.build(assemble="centred").start
     write_model(model, tmp_path / "rod.toml")
     np.testing.assert_array_equal(read_model(tmp_path / "rod.toml").build().start.q, start.q)
+
+
+def test_forms_of_vectors_and_how_to_run_are_shown():
+    with pytest.raises(ModelError, match=r"acceleration must be a tuple .* as \(0\.0, -9\.81\), got 9\.81"):
+        Gravity(acceleration=9.81)
+    with pytest.raises(ModelError, match=r"inertia must be a tuple .* as \(Jxx, Jyy, Jzz\) or \(Jxx"):
+        SpatialBody("body", mass=1.0, inertia=np.eye(3))
+    with pytest.raises(AttributeError, match=r"no attribute 'simulate'; run it by simulate\(model\.build\(\)"):
+        Model([]).simulate  # noqa: B018
