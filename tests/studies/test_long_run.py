@@ -75,9 +75,9 @@ def test_mean_free_path_of_sinais_billiard(chaotic):
 
 def test_kinetic_energy_of_the_billiard_is_kept(chaotic):
     run = simulate(chaotic.billiard().build(), EventDriven(), t_end=200.0, dt=None)
-    # some 500 impacts with e = 1, each with the round-off of a few operations
+    # each impact with e = 1 has the round-off of a few operations, and twice that of e where last bits are perturbed
     assert len(run.impacts) > 400
-    assert abs(run.energy["kinetic"][-1] / run.energy["kinetic"][0] - 1.0) < 1e-12
+    assert abs(run.energy["kinetic"][-1] / run.energy["kinetic"][0] - 1.0) < 1e-14 * len(run.impacts)
 
 
 @pytest.mark.slow
