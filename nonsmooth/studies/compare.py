@@ -360,16 +360,19 @@ def compare(
         horizon = begin + PREDICTABLE * (truth_of.parted - begin)
         sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
         alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
-        found = _compared(cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone)
+        found = _compared(
+            cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone, truth_of.parted
+        )
         return _beyond(found, trials, horizon, seconds, tell)
     return _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
 
 
 def _compared(
     cases: tuple[Case, ...], trials: Mapping[str, Trial], truth_of: Accurate | None, reference: str, windows: int,
-    target: float, slowest: float, repeats: int, patience: float, tell: Any,
+    target: float, slowest: float, repeats: int, patience: float, tell: Any, parted: float = math.inf,
 ) -> Comparison:  # fmt: skip
-    """The comparison of cases until the end of their trials, with the accurate solution of the reference if known."""
+    """The comparison of cases until the end of their trials, with the accurate solution of the reference if known; of a
+    motion that depends on round-off from `parted` [s] on."""
     t_end, parts = trials[reference].t_end, 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
@@ -388,7 +391,8 @@ def _compared(
             tell(f"{label}: accurate solution", (len(cases) + i) / parts)
             same = (one for one in known.values() if one.trial.alike(trials[label].case))
             try:
-                known[label] = next(same, None) or trials[label].accurate()
+                own = next(same, None) or trials[label].accurate()
+                known[label] = replace(own, parted=min(own.parted, parted))
             except SimulationFailed as failure:
                 if label == reference:
                     raise

@@ -40,7 +40,7 @@ from nonsmooth.trust.automatic import MANY, rungs
 #: windows of the first runs, by which steps and times are known, and of each member before the first estimate
 FIRST, BEGIN = 4, 64
 #: windows of each member at least, whatever the budget
-LEAST = 16
+LEAST = 32
 #: rows of a run between two of which it is measured
 ROWS = 30_000
 #: levels of steps at most, and seconds of all runs below which one process is enough
