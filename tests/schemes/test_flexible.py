@@ -85,6 +85,6 @@ def test_a_step_that_would_bend_a_body_by_more_than_its_length_is_too_long():
     change = np.where(np.array(system.v_names) == "rod.eta1", 100.0, 0.0)
     change[~bends] = -np.linalg.lstsq(joints.T[:, ~bends], joints.T @ change, rcond=None)[0]
     start = system.state(velocities=dict(zip(system.v_names, (system.start.v + change).tolist(), strict=True)))
-    shorten = r"the iterates of the step diverge.* Shorten the step"
+    shorten = r"failed: .* Shorten the step"  # its iterates diverge, or its program has no solution
     with pytest.warns(ValidityWarning, match="taken as small"), pytest.raises(SimulationFailed, match=shorten):
         simulate(system, GaussQP(), t_end=0.05, dt=Landing(1e-6, 1e-3), state=start)
