@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.long_run import Estimate, Statistics
+    from nonsmooth.studies.long_run import Statistic, Statistics
 
 #: scatter of a measure, relative to its mean, below which its distribution is a point
 LEAST = 1e-9
@@ -70,7 +70,7 @@ def _intervals(axis: Axes, found: Statistics) -> None:
     axis.grid(visible=False, axis="y")
 
 
-def _distribution(axis: Axes, found: Statistics, one: Estimate) -> None:
+def _distribution(axis: Axes, found: Statistics, one: Statistic) -> None:
     """Share of windows below each value, with the estimate and its interval."""
     values = np.sort(found.column(one.name))
     unit, factor = display(one.unit, float(np.abs(values).max()))

@@ -15,7 +15,7 @@ from nonsmooth.studies.compare import Comparison, compare
 from nonsmooth.studies.designs import Design, grid, points, sample
 from nonsmooth.studies.failure import Failure, failure_probability
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.long_run import Estimate, Statistics, long_run
+from nonsmooth.studies.long_run import Statistic, Statistics, long_run
 from nonsmooth.studies.outputs import sensitivity
 from nonsmooth.studies.published import PublishedRuns, published
 from nonsmooth.studies.rigid_limit import LawCard, RigidLimit, free_impact, law_card, rigid_limit
@@ -24,9 +24,9 @@ from nonsmooth.studies.sweep import sweep
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
 __all__ = [
-    "Allocation", "Bifurcation", "Case", "Comparison", "Crossings", "Design", "Estimate", "Failure", "Kinematics",
-    "LawCard", "LongRun", "PerPeriod", "PublishedRuns", "RigidLimit", "Series", "Statistics", "StepSizes", "Tolerance",
-    "allocate", "bifurcation", "compare", "failure_probability", "free_impact", "grid", "law_card", "long_run",
-    "lyapunov", "periodic_section", "points", "published", "rigid_limit", "sample", "sensitivity", "step_size", "sweep",
-    "tolerance",
+    "Allocation", "Bifurcation", "Case", "Comparison", "Crossings", "Design", "Failure", "Kinematics", "LawCard",
+    "LongRun", "PerPeriod", "PublishedRuns", "RigidLimit", "Series", "Statistic", "Statistics", "StepSizes",
+    "Tolerance", "allocate", "bifurcation", "compare", "failure_probability", "free_impact", "grid", "law_card",
+    "long_run", "lyapunov", "periodic_section", "points", "published", "rigid_limit", "sample", "sensitivity",
+    "step_size", "sweep", "tolerance",
 ]  # fmt: skip

@@ -41,7 +41,7 @@ from nonsmooth.studies.cases import (
     scaled_distance,
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
-from nonsmooth.studies.long_run import PRECISION, Estimate, Statistics, long_run
+from nonsmooth.studies.long_run import PRECISION, Statistic, Statistics, long_run
 from nonsmooth.studies.statistics.measures import period_of
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
@@ -457,7 +457,7 @@ def compared(system: System) -> list[str]:
     return ["energy-rate", *(f"{word}:{name}" for word in words for name in contacts), "impacts"]
 
 
-def difference_of(a: Estimate, b: Estimate) -> tuple[float, float]:
+def difference_of(a: Statistic, b: Statistic) -> tuple[float, float]:
     """How much the first is above the second, relative, and half the width of its 95 % interval."""
     if not b.value:
         return (0.0, 0.0) if not a.value else (math.inf, math.inf)

@@ -50,7 +50,7 @@ PRECISION, SECONDS = 0.05, 60.0
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Statistic:
     """Estimate of one measure, with its interval.
 
     Parameters
@@ -83,7 +83,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Statistics(Result):
-    """Result of `long_run`: a mapping-like ``found["energy-rate"]`` to `Estimate`.
+    """Result of `long_run`: a mapping-like ``found["energy-rate"]`` to `Statistic`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Statistics(Result):
 
     system: str
     kind: str
-    measures: Mapping[str, Estimate]
+    measures: Mapping[str, Statistic]
     verdict: str
     window: float
     period: float | None
@@ -115,7 +115,7 @@ class Statistics(Result):
     places: Mapping[str, Array] = field(default_factory=dict)
     seed: int = 0
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str) -> Statistic:
         if name not in self.measures:
             raise InputError(f'There is no measure "{name}"; there are {", ".join(self.measures)}.')
         return self.measures[name]
@@ -575,7 +575,7 @@ class _Runs:
 
     def _estimate(
         self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None, differ: bool, regular: bool
-    ) -> Estimate:
+    ) -> Statistic:
         """The estimate of a measure, from its part and from those of the last two step sizes."""
         from scipy.stats import t
 
@@ -593,7 +593,7 @@ class _Runs:
             if abs(offset[0]) > offset[1]:
                 said = f"; {_percent(*offset)} with {level.words}"
         half = part.half + bias
-        return Estimate(
+        return Statistic(
             measure.name, measure.unit, measure.meaning, part.value, part.value - half, part.value + half, part.half,
             bias, seen, offset, part.effective, f"{part.value:.4g} ± {half:.2g} {measure.unit}".rstrip() + said,
         )  # fmt: skip
@@ -611,7 +611,7 @@ class _Runs:
             return "periodic" if all(one.repeats for one in samples) else "predictable"
         return "several motions" if any(one.several for one in samples) else "chaotic"
 
-    def _verdict(self, kind: str, found: Mapping[str, Estimate], differ: bool) -> str:
+    def _verdict(self, kind: str, found: Mapping[str, Statistic], differ: bool) -> str:
         every = {
             "chaotic": "the motion is sensitive to its initial state: only statistics are known beyond its horizon",
             "several motions": "members that begin alike end in different periodic motions: means depend on the start, "
