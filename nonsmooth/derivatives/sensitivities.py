@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.derivatives.equations import PhaseEquations
-from nonsmooth.derivatives.phases import phases_of
 from nonsmooth.derivatives.sweep import Event, Sweep
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
@@ -194,7 +192,7 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivi
     sizes[list(starts)] = moved[list(starts.values())]
     index = list(parameters.values())
     sweep = Sweep(trajectory, system, p, index, sizes[order])
-    swept = sweep.run(_start(trajectory, sweep.equations, list(starts.values())))
+    swept = sweep.run(_start(sweep, list(starts.values())))
     S = np.empty_like(swept.S)
     S[:, :, order] = swept.S
     # derivatives of events in the order of the names as well
@@ -245,15 +243,13 @@ def _values(trajectory: Trajectory, names: Sequence[str]) -> Array:
     return np.array([known[name] if name in known else trajectory.q[name][0] for name in names], dtype=float)
 
 
-def _start(trajectory: Trajectory, equations: PhaseEquations, starts: Sequence[int]) -> Array:
+def _start(sweep: Sweep, starts: Sequence[int]) -> Array:
     """Derivatives (nq + nv, m) of the start, moved so that joints and closed contacts stay as they are."""
-    assert trajectory.origin is not None
-    system, p, n = trajectory.origin.system, trajectory.origin.parameters, equations.n
+    system, p, equations, n = sweep.system, sweep.parameters, sweep.equations, sweep.equations.n
     S = np.zeros((n, equations.own + len(starts)))
     S[starts, np.arange(equations.own, S.shape[1])] = 1.0
-    q, v = trajectory.q.array[0], trajectory.left.v.array[0]
-    closed = phases_of(trajectory, system, p).closed[0]
-    _, H = equations.held(float(trajectory.t[0]), q, v)
+    q, v, closed = sweep.q[0], sweep.left[0], sweep.phases.closed[0]
+    _, H = equations.held(float(sweep.t[0]), q, v)
     held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
                            np.zeros(system.nc * (system.dimension - 1))]).astype(bool)  # fmt: skip
     change = H[held, 1 : 1 + n] @ S

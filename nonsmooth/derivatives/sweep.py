@@ -22,7 +22,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.derivatives.equations import PhaseEquations
-from nonsmooth.derivatives.phases import Impact, Phases, impact_at, impact_rows, phases_of
+from nonsmooth.derivatives.phases import Impact, Phases, friction_of, impact_at, impact_rows, phases_of
 from nonsmooth.derivatives.transitions import transitions
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
@@ -218,7 +218,7 @@ class Sweep:
         ng, nc, n = self.system.ng, self.system.nc, self.equations.n
         vanishing = forces[ng + k]
         if kind == "slips":
-            mu = float(np.asarray(self.system.contact_law(self.parameters)[1])[k, 0])
+            mu = friction_of(self.system, self.parameters)[k]
             vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
         rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
         change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
