@@ -9,11 +9,17 @@ from nonsmooth import (
     ActiveSet,
     ErrorControl,
     EventDriven,
+    Gravity,
+    Ground,
     InputError,
     Interrupted,
     Landing,
     Lemke,
+    Model,
+    MoreauJean,
     Osqp,
+    PlanarBody,
+    PointPlane,
     Rigid,
     Trajectory,
     simulate,
@@ -92,6 +98,35 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(make, tmp_path):
     rest = simulate(system, EventDriven(), **run, state=Trajectory.load(tmp_path / "run.nc").end)
     assert np.array_equal(rest.q.array, whole.q.array[k:])
     assert np.array_equal(rest.P_N.array[1:], whole.P_N.array[k + 1 :])
+
+
+def rattle(late):
+    """A ball in a gap of 0.1 mm, whose motion begins at a time, and its system."""
+    law = Rigid(restitution=0.9, friction=0.1)
+    system = Model([
+        Ground(),
+        PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.0, 3e-5), velocity=(0.3, 1.0)),
+        PointPlane("floor", "ground", "ball", contact=law),
+        PointPlane("roof", "ground", "ball", at_a=(0.0, 1e-4), direction=np.pi, contact=law),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]).build()  # fmt: skip
+    return system, simulate(system, t_end=late + 5e-3, t_start=late)
+
+
+@pytest.mark.parametrize("late", [1e3, 1e4, 1e5, 1e6])
+def test_a_motion_does_not_depend_on_the_time_at_which_it_begins(late):
+    """The time at which a gap closes is resolved to eps t, in which the ball, at up to 1 m/s, moves on by more than what
+    counts as closed; each of 17 impacts adds as much."""
+    first, run = rattle(0.0)[1], rattle(late)[1]
+    assert run.verdict.kind == "accurate" and len(run.impacts) == len(first.impacts) == 17
+    assert run.q["ball.y"][-1] == pytest.approx(first.q["ball.y"][-1], abs=40 * np.finfo(float).eps * late + 1e-14)
+    assert run.v["ball.y"][-1] == pytest.approx(first.v["ball.y"][-1], rel=1e-6)
+
+
+def test_equal_steps_that_times_do_not_resolve_are_refused():
+    """Steps are counted by the times at which they end: they took none of any length."""
+    with pytest.raises(InputError, match="dt = 1e-05 s is too short for a run to t = 1e\\+06 s"):
+        simulate(rattle(0.0)[0], MoreauJean(), t_end=1e6 + 1e-3, t_start=1e6, dt=1e-5)
 
 
 @pytest.mark.parametrize("solver", [ActiveSet(), Lemke(), Osqp()], ids=lambda one: type(one).__name__)

@@ -166,3 +166,28 @@ def test_jumps_are_impacts(number):
         assert run.lam_N["tip"][1] == 0.0
         assert run.certificate.energy.remainder == pytest.approx(0.0, abs=1e-3 * run.certificate.energy.kinetic_start)
         assert run.left.v.array[1] == pytest.approx(run.v.array[0], abs=1e-2 * np.max(np.abs(run.v.array[0])))
+
+
+@pytest.mark.parametrize("number", range(2, 23, 3))
+@pytest.mark.parametrize("end", [1e-4, 1e-2])
+def test_a_brake_that_jams_is_not_called_accurate(number, end):
+    """However short the run is: what counts as a fast slip follows from loads, not from steps."""
+    model, impulse = drawn(number)
+    run = simulate(model.build(), t_end=end)
+    assert run.verdict.kind == "not accurate"
+    assert 'contact "tip" has no force near t = ' in run.verdict.text
+    assert np.sum(run.impacts["P_N"]) == pytest.approx(impulse, rel=0.1)
+
+
+@pytest.mark.parametrize("number", range(2, 23, 3))
+def test_a_brake_that_slides_has_its_force(number):
+    """Moments about the pin: 2 N m = (lever - friction height) N, which slows down the block by friction N."""
+    random = np.random.default_rng([42, number])
+    speed, mass, share = random.uniform(0.5, 5.0), 10.0 ** random.uniform(-1.0, 1.0), random.uniform(0.1, 0.9)
+    lever, height = random.uniform(0.05, 1.0, size=2)
+    friction = share * lever / height
+    run = simulate(brake(lever, height, friction, speed, mass).build(), t_end=1e-4)
+    assert run.verdict.kind == "accurate"
+    load = 2.0 / (lever - friction * height)
+    assert run.lam_N["tip"][1:] == pytest.approx(load, rel=1e-6)
+    assert run.v["block.x"][-1] == pytest.approx(speed - 1e-4 * friction * load / mass, rel=1e-9)

@@ -74,7 +74,8 @@ class Touch:
     kept_mode = Count("-", "after the last accepted step")
     before = Count("-", "mode before an event")
     # scales of a step
-    closed_gap = Number("m", "gap regarded as closed", constant=True)
+    least_gap = Number("m", "gap regarded as closed, however well times are resolved", constant=True)
+    closed_gap = Number("m", "gap regarded as closed, which the round-off of times may be")
     zero_force = Number("N", "force regarded as zero")
     zero_slip = Number("m/s", "slip regarded as zero")
     # events
@@ -108,7 +109,6 @@ class EventRun:
     shortest = Number("s", "flight that counts as one", constant=True)
     window = Number("s", "within which impacts are simultaneous", constant=True)
     together = Number("s", "within which forces vanish simultaneously", constant=True)
-    smallest = Number("m", "the least size of a contact", constant=True)
     steady = Count("-", "1: nothing depends on time", constant=True)
     order = Count("-", "of the method: 0: five, 1: eight", constant=True)
     inner = Count("-", "stages of a step without that at its end", constant=True)

@@ -353,10 +353,14 @@ def find_forces(run):
     for touch in run.touches:
         touch.contact.on = touch.candidate
         begin_slip(run, touch)
-    fastest = run.smallest / run.system.longest**2
+    # no contact accelerates faster than by the free motion, through joints by all of it, and by what joints demand
+    free, fastest = size_after(system) if len(system.joints) else 0.0, TINY
+    for joint in system.joints:
+        fastest = max(fastest, largest(abs(joint.rate)))
     for touch in run.touches:
-        fastest = max(fastest, largest(abs(rates_after(touch.contact) + touch.bias)))
-    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest
+        contact = touch.contact
+        fastest = max(fastest, largest(abs(rates_after(contact) + touch.bias)), free * math.sqrt(trace(contact.W)))
+    apart, keeps = (APART if run.slip_atol == 0.0 else APART * APART) * fastest, False
     for _ in range(TRIALS):
         for touch in run.touches:
             touch.contact.velocity_offset = touch.bias + apart * touch.directions
@@ -366,14 +370,15 @@ def find_forces(run):
         keeps = True
         for touch in run.touches:
             rate = rates_after(touch.contact) + touch.bias
-            if touch.candidate and norm(touch.directions) > 0.0 and not dot(touch.directions, rate) + apart > 0.0:
+            slips = touch.candidate and norm(touch.directions) > 0.0
+            if slips and not dot(touch.directions, rate) + 0.5 * apart > 0.0:
                 keeps = False
         if keeps or not solved:
             break
         apart *= APART
     for joint in system.joints:
         joint.rate = joint.rate_start
-    return solved
+    return solved and keeps
 
 
 @piece

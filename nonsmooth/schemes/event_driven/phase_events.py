@@ -137,13 +137,15 @@ BISECTIONS = 80
 
 @piece
 def set_scales(run):
-    """Forces and slips that are zero in the step, whose start stands in stage 0."""
-    start, system = run.stages[0], run.system
+    """Gaps, forces and slips that are zero in the step, from stage 0 to `end`."""
+    start, end, system = run.stages[0], run.end, run.system
     size = start.applied + start.moving
     for k in range(len(run.touches)):
         touch, of = run.touches[k], start.contacts[k]
         contact = touch.contact
         touch.refuted = 0
+        fastest = max(abs(of.rates[0]), abs(end.contacts[k].rates[0]))
+        touch.closed_gap = max(touch.least_gap, SAME_EVENT * abs(end.t) * fastest)
         if touch.mode != OPEN:
             typical = contact.impulse_scale / system.longest
             if of.mobility > 0.0:

@@ -80,13 +80,14 @@ class EventSteps(Run):
             ("slip_rtol", control.rtol if spatial else 0.0), ("slip_atol", control.atol if spatial else 0.0),
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
-            ("together", min(self.shortest, tolerances.TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
+            ("together", min(self.shortest, tolerances.TOGETHER)),
             ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
         self.memory.of["StateBlock"]["tolerance"] = control.atol
         touch = self.memory.of["Touch"]
-        touch["closed_gap"][self.layout.contacts] = np.maximum(tolerances.CLOSED_GAP * scale, tolerances.LOWEST)
+        least = np.maximum(tolerances.CLOSED_GAP * scale, tolerances.LOWEST)
+        touch["least_gap"][self.layout.contacts] = touch["closed_gap"][self.layout.contacts] = least
         touch["law"][self.layout.contacts] = restitution
         self._run = self._entry("run", 1)
 
@@ -192,7 +193,7 @@ class EventInstants(EventSteps):
     @property
     def closed_gap(self) -> Array:
         """Gaps (nc,) regarded as closed [m]."""
-        return np.asarray(self.memory.of["Touch"]["closed_gap"][self.layout.contacts])
+        return np.asarray(self.memory.of["Touch"]["least_gap"][self.layout.contacts])
 
     def projected(self, t: float, q: Array, v: Array, mode: NDArray[np.int8]) -> tuple[Array, Array]:
         """The nearest q and v in the mass metric with joints and contacts of these modes closed; or SolverFailed."""

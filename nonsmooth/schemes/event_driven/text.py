@@ -333,6 +333,7 @@ def find_step(run, limit):
     for _ in range(tolerances.EVENTS):
         if not take_smooth(run, limit):
             return False
+        set_scales(run)
         for _ in range(SHORTENED):
             time = unseen(run)
             if run.across or not time < VISIBLE * run.dt:
@@ -340,7 +341,6 @@ def find_step(run, limit):
             if not phase_motion.advance(run, run.stages[0].t + time):
                 run.failure = tolerances.NO_MOTION
                 return False
-        set_scales(run)
         if not end_at_event(run):
             run.failure = tolerances.UNLOCATED
             return False
