@@ -10,6 +10,7 @@ import numpy as np
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import hint, is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, StepControl
+from nonsmooth.step.tolerances import ON_GRID
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8
@@ -116,10 +117,10 @@ def check_step(control: StepControl, t_start: float, t_end: float, *, first: boo
     longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
     name = "dt" if constant else f"{type(control).__name__}: dt_max"
     least = float(np.spacing(max(abs(t_start), abs(t_end))))
-    if longest < least:
+    if longest < (least / (2 * ON_GRID) if constant else least):  # steps are counted by times
         raise InputError(
             f"{name} = {longest:g} s is too short for a run to t = {t_end:g} s, whose times are {least:.2g} s apart as "
-            "floating point numbers; give a longer one."
+            "floating point numbers; give a longer one, or let the run begin at t_start = 0."
         )
     if constant and first and longest > (t_end - t_start) * (1 + 1e-9):
         raise InputError(
