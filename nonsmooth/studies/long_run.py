@@ -226,9 +226,9 @@ def long_run(
     Notes
     -----
     The interval of a mean is Student's of the members' means; that of a quantile, a standard deviation or a return
-    level follows from the jackknife that leaves out one member at a time. The transient is found by MSER (White 1997)
-    on the mean of the members and on their spread. Step sizes are compared by Welch's test, at 5 % for all measures
-    together.
+    level follows from the jackknife that leaves out one member at a time. The transient lasts until the members have
+    separated, and their mean is stationary by MSER (White 1997). Step sizes are compared by Welch's test, at 5 % for
+    all measures together.
 
     >>> from nonsmooth_problems import slider_crank_revolute
     >>> found = long_run(slider_crank_revolute, t_end=0.6, measures=["energy-rate"], members=4, workers=1)

@@ -18,13 +18,14 @@ from nonsmooth import (
     Model,
     MoreauJean,
     PlanarBody,
+    PointPlane,
     PrescribedMotion,
     Prismatic,
     Rigid,
     simulate,
 )
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.forces import PointForce, Spring
+from nonsmooth.model.forces import Damper, PointForce, Spring
 from nonsmooth.model.signals import Harmonic, TimeVector
 from nonsmooth.studies import long_run
 from nonsmooth.studies.statistics.estimates import effective, return_level, truncation
@@ -67,10 +68,28 @@ def test_mean_free_path_of_sinais_billiard(chaotic):
         chaotic.billiard(), window=5.0, t_end=60.0, measures=["time/impact", "impacts"], members=6, workers=1
     )
     path = found["time/impact"]
-    assert found.kind == "chaotic" and path.low < chaotic.free_path() < path.high
+    assert found.kind == "chaotic" and path.low < chaotic.free_path(chaotic.RADIUS) < path.high
     assert path.high - path.low < 0.2 * path.value
     # the reciprocal of the number of impacts per second, by its definition
     assert path.value * found["impacts"].value == pytest.approx(1.0, rel=1e-12)
+
+
+def test_runs_that_separate_late_are_no_independent_sample():
+    """An oscillator with a stop: for some seventy periods all members move as one, so that their mean is that of one
+    run."""
+    period, law = 2 * math.pi / 2.8, Rigid(restitution=0.8, friction=0.0)
+    model = Model(name="impact oscillator", silence=["no-gravity"])
+    model.add(Ground())
+    model.add(PlanarBody("mass", mass=1.0, inertia=1.0, position=(-0.5, 0.0)))
+    model.add(Prismatic("rail", "ground", "mass"))
+    model.add(Spring("spring", "ground", "mass", stiffness=1.0))
+    model.add(Damper("damper", "ground", "mass", at_a=(-10.0, 0.0), damping=0.04))
+    model.add(PointForce("drive", "mass", force=TimeVector((Harmonic(1.0, period=period), 0.0))))
+    model.add(PointPlane("stop", "ground", "mass", direction=math.pi / 2, contact=law))
+    settings = {"measures": ["energy-rate:impacts"], "members": 6, "workers": 1}
+    with pytest.raises(InputError, match="is not stationary after 100 windows.*its transient is longer than half"):
+        long_run(model, t_end=100 * period, **settings)
+    assert long_run(model, t_end=400 * period, **settings).transient > 50
 
 
 def test_kinetic_energy_of_the_billiard_is_kept(chaotic):

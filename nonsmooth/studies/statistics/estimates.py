@@ -1,7 +1,7 @@
 """Estimates of means, quantiles and return levels from independent members, with their intervals.
 
-The transient is found by MSER on the mean of the members and on their spread; what is left of each member is one
-independent sample. Intervals are Student's, by the jackknife that leaves out one member at a time.
+The transient lasts until the members have separated, and their mean is stationary by MSER; what is left of each member
+is one independent sample. Intervals are Student's, by the jackknife that leaves out one member at a time.
 
 White, K. P. (1997), An effective truncation heuristic for bias reduction in simulation output, Simulation 69, 323-334;
 Schmeiser, B. (1982), Batch size effects in the analysis of simulation output, Operations Research 30, 556-568;
@@ -71,9 +71,14 @@ def transient(values: Array, separating: bool) -> list[int]:
     found = []
     for column in np.moveaxis(values, 2, 0):
         mean = column.mean(axis=0)
-        rows = [truncation(mean)] + ([truncation(np.abs(column - mean).mean(axis=0))] if separating else [])
-        found.append(len(mean) if drifts(mean) else max(rows))
+        rows = max(truncation(mean), separated(np.abs(column - mean).mean(axis=0)) if separating else 0)
+        found.append(len(mean) if drifts(mean) else rows)
     return found
+
+
+def separated(spread: Array) -> int:
+    """Rows until the spread (n,) of the members first reaches half of what it is in the last half of the rows."""
+    return int(np.argmax(spread >= 0.5 * spread[len(spread) // 2 :].mean()))
 
 
 def drifts(x: Array) -> bool:
