@@ -115,7 +115,7 @@ def rattle(late):
 
 @pytest.mark.parametrize("late", [1e3, 1e4, 1e5, 1e6])
 def test_a_motion_does_not_depend_on_the_time_at_which_it_begins(late):
-    """The time at which a gap closes is resolved to eps t, in which the ball, at up to 1 m/s, moves on by more than what
+    """The time at which a gap closes is resolved to eps t, in which the ball, at 1 m/s, moves on by more than what
     counts as closed; each of 17 impacts adds as much."""
     first, run = rattle(0.0)[1], rattle(late)[1]
     assert run.verdict.kind == "accurate" and len(run.impacts) == len(first.impacts) == 17
