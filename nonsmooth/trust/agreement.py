@@ -126,7 +126,9 @@ def peak_resultants(run: Trajectory, window: float, until: float = math.inf) -> 
     assert run.origin is not None
     system, pairs = run.origin.system, [element.body_names() for element in run.origin.system.contact_elements]
     impulses = ForceAxes(system, run.origin.parameters, run.q.array, run.P_N.array, run.P_T.array).rows(0, len(run.t))
-    of_pair = np.array([[pair == one for pair in pairs] for one in dict.fromkeys(pairs)], dtype=float)
+    # the force on the second body of a contact is the opposite of that on the first
+    distinct = dict.fromkeys(tuple(sorted(pair)) for pair in pairs)
+    of_pair = np.array([[(pair == one) - (pair[::-1] == one) for pair in pairs] for one in distinct], dtype=float)
     total, force = (
         np.einsum("pc,ncd->npd", of_pair, one).reshape(len(run.t), -1) for one in (impulses, run.contact_force.array)
     )

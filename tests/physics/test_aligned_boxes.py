@@ -46,7 +46,7 @@ def test_a_stack_rests(number, friction, restitution):
     for i in range(number):  # round-off of heights up to 0.7 m
         np.testing.assert_allclose(run.q[f"box{i}.y"], 1.5 * SIDE + SIDE * i, rtol=0.0, atol=1e-14)
     assert run.verdict.position < 1e-9  # of the size of a contact, 0.01 m
-    assert run.verdict.kind == "accurate" or "not unique" in run.verdict.text  # loads of redundant corners
+    assert run.verdict.kind == "accurate"  # though loads of redundant corners are not unique
 
 
 @pytest.mark.parametrize(
