@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, display, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.studies.statistics.estimates import stated
 from nonsmooth.studies.statistics.measures import REACH
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 LEAST = 1e-9
 #: distributions and journals that are drawn at most, side by side, and the size of their panels [inch]
 MOST, COLUMNS, WIDE, HIGH = 6, 3, 2.4, 2.2
+#: letters of a measure beyond which its title has two lines
+LONG = 22
 
 
 def statistics(found: Statistics) -> Figure:
@@ -60,7 +63,7 @@ def _intervals(axis: Axes, found: Statistics) -> None:
         axis.plot(0.0, i, "o", color="white", mec=COLOURS[0], ms=3.5, mew=0.9)
         unit, factor = display(one.unit, abs(one.value))
         half = (one.high - one.low) / 2 / factor
-        said = f"{one.value / factor:.4g} ± {half:.2g} {shown_unit(unit).replace('-', '')}"
+        said = f"{stated(one.value / factor, half)} {shown_unit(unit).replace('-', '')}"
         axis.text(1.02, i, said, transform=axis.get_yaxis_transform(), fontsize=SIZE - 0.5, va="center", color=INK)
     axis.axvline(0.0, color=FAINT, lw=0.6, zorder=0)
     axis.set_ylim(len(every) - 0.4, -0.6)
@@ -77,7 +80,8 @@ def _distribution(axis: Axes, found: Statistics, one: Statistic) -> None:
     axis.step(values / factor, np.arange(1, len(values) + 1) / len(values), color=COLOURS[0], lw=1.2, where="post")
     axis.axvspan(one.low / factor, one.high / factor, color=COLOURS[1], alpha=0.3, lw=0)
     axis.axvline(one.value / factor, color=COLOURS[1], lw=0.9, label="estimate, 95 %")
-    dress(axis, one.name, quantity("in one window", unit), "share of windows below [-]", above=1)
+    title = one.name if len(one.name) <= LONG else one.name.replace(":", ":\n")
+    dress(axis, title, quantity("in one window", unit), "share of windows below [-]", above=1)
     legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     axis.set_ylim(0.0, 1.02)
 

@@ -30,7 +30,7 @@ from nonsmooth.step.control import TENTH, ErrorControl, StepControl, finer, step
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.files import Result, texts, variable
-from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, transient
+from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, stated, transient
 from nonsmooth.studies.statistics.measures import COUNTED, OVER, Measure, Named, period_of
 from nonsmooth.studies.statistics.members import Advanced, Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
@@ -129,8 +129,8 @@ class Statistics(Result):
         """A table as text."""
         rows = [("measure", "unit", "estimate", "95 % interval", "sampling", "bias of steps")]
         rows += [
-            (one.name, one.unit, f"{one.value:.5g}", f"{one.low:.5g} to {one.high:.5g}", f"±{one.sampling:.2g}",
-             f"±{one.bias:.2g}") for one in self.measures.values()
+            (one.name, one.unit, f"{one.value:.5g}", f"{one.low:.5g} to {one.high:.5g}",
+             f"±{float(f'{one.sampling:.2g}'):g}", f"±{float(f'{one.bias:.2g}'):g}") for one in self.measures.values()
         ]  # fmt: skip
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -595,7 +595,7 @@ class _Runs:
         half = part.half + bias
         return Statistic(
             measure.name, measure.unit, measure.meaning, part.value, part.value - half, part.value + half, part.half,
-            bias, seen, offset, part.effective, f"{part.value:.4g} ± {half:.2g} {measure.unit}".rstrip() + said,
+            bias, seen, offset, part.effective, f"{stated(part.value, half)} {measure.unit}".rstrip() + said,
         )  # fmt: skip
 
     def _biased(self, differ: bool) -> tuple[_Level, list[Part]] | None:
@@ -669,7 +669,7 @@ def _alike(sample: Sample) -> bool:
 
 def _percent(offset: float, half: float) -> str:
     """A relative offset with half the width of its interval."""
-    return f"{100 * abs(offset):.2g} ± {100 * half:.1g} % too {'large' if offset > 0 else 'small'}"
+    return f"{stated(100 * abs(offset), 100 * half)} % too {'large' if offset > 0 else 'small'}"
 
 
 def _welch_free(a: Part, b: Part) -> float:

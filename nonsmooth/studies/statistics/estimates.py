@@ -37,6 +37,14 @@ ALIKE, EQUAL = 1e-2, 1e-6
 PERIODS = 64
 
 
+def stated(value: float, half: float) -> str:
+    """A value with half the width of its interval, to two digits of this: ``38.5 ± 4.2``."""
+    if not (half > 0.0 and 1e-3 <= abs(value) < 1e6):
+        return f"{value:.4g} ± {half:.2g}"
+    digits = 1 - math.floor(math.log10(half))
+    return " ± ".join(f"{round(one, digits):.{max(digits, 0)}f}" for one in (value, half))
+
+
 def truncation(x: Array) -> int:
     """Rows (n,) that are left out for the least error of the mean of the others, if they differ from these."""
     n = len(x)
