@@ -87,13 +87,19 @@ def bracketed(low, high, x, value, rate):
 
 
 @kernel
-def meeting_of_tangents(gap, rate, gap_end, rate_end, dt, turn, bend):
-    """When within a step of length dt tangents of a gap at both ends meet, and a lower bound of the gap; of arrays too.
-    The distance of convex bodies in uniform translation is convex in time, above its tangents; bodies that turn by
-    `turn` deviate by an eighth of it, as a share of their way, by acceleration by an eighth of bend dt^2."""
-    x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
-    way = rate_end * (dt - x) - rate * x
-    return x, gap + rate * x - 0.125 * (turn * way + bend * dt * dt)
+def meeting_of_tangents(gap, rate, gap_end, rate_end, dt):
+    """When tangents of a gap at both ends of a step of length dt meet: on a curved way perhaps outside of it; of arrays
+    too."""
+    return (gap_end - gap - rate_end * dt) / (rate - rate_end)
+
+
+@kernel
+def least_gap(x, gap, rate, rate_end, dt, turn, bend):
+    """A lower bound of a gap that closes and then opens, of arrays too, by tangents that meet at x or, at the end of the
+    step next to it, nearly do. The distance of convex bodies in uniform translation is convex in time, above its
+    tangents; bodies that turn by `turn` deviate by an eighth of it, as a share of their way, by acceleration by an
+    eighth of bend dt^2."""
+    return gap + rate * x - 0.125 * (turn * (rate_end * (dt - x) - rate * x) + bend * dt * dt)
 
 
 @kernel
@@ -101,5 +107,6 @@ def time_of_least(gap, rate, gap_end, rate_end, dt, turn, bend):
     """When a gap that first closes and then opens may be negative within a step; infinite if it is not."""
     if not rate < 0.0 < rate_end:
         return math.inf
-    x, least = meeting_of_tangents(gap, rate, gap_end, rate_end, dt, turn, bend)
-    return max(x, SHORTEST * dt) if 0.0 < x < dt and not least > 0.0 else math.inf
+    x = min(max(meeting_of_tangents(gap, rate, gap_end, rate_end, dt), 0.0), dt)
+    least = least_gap(x, gap, rate, rate_end, dt, turn, bend)
+    return max(x, SHORTEST * dt) if not least > 0.0 else math.inf

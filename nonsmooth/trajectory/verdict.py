@@ -391,14 +391,16 @@ def _spans(run: Any, k: Index, i: Index) -> Array:
 
 
 def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
-    """Times at which the tangents of gaps meet within intervals, and lower bounds of gaps; NaN where they do not."""
-    from nonsmooth.step.closing import meeting_of_tangents  # loads numba
+    """Times in intervals at which the tangents of gaps meet, or next to it, and lower bounds of gaps; NaN where they do
+    not close and then open."""
+    from nonsmooth.step.closing import SHORTEST, least_gap, meeting_of_tangents  # loads numba
 
     start, gap, rate, end, gap_end, rate_end = spans.T
     dt = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
-        x, bound = meeting_of_tangents(gap, rate, gap_end, rate_end, dt, dt * turn, 0.0)
-    inside = (rate < 0.0) & (rate_end > 0.0) & (x > 0.0) & (x < dt) & (start + x > start) & (start + x < end)
+        x = np.clip(meeting_of_tangents(gap, rate, gap_end, rate_end, dt), SHORTEST * dt, (1.0 - SHORTEST) * dt)
+        bound = least_gap(x, gap, rate, rate_end, dt, dt * turn, 0.0)
+    inside = (rate < 0.0) & (rate_end > 0.0) & (start + x > start) & (start + x < end)
     return start + x, np.where(inside, bound, np.nan)
 
 
