@@ -95,8 +95,8 @@ def meeting_of_tangents(gap, rate, gap_end, rate_end, dt):
 
 @kernel
 def least_gap(x, gap, rate, rate_end, dt, turn, bend):
-    """A lower bound of a gap that closes and then opens, of arrays too, by tangents that meet at x or, at the end of the
-    step next to it, nearly do. The distance of convex bodies in uniform translation is convex in time, above its
+    """A lower bound of a gap that closes and then opens, of arrays too, by tangents that meet at x or, at the end of
+    the step next to it, nearly do. The distance of convex bodies in uniform translation is convex in time, above its
     tangents; bodies that turn by `turn` deviate by an eighth of it, as a share of their way, by acceleration by an
     eighth of bend dt^2."""
     return gap + rate * x - 0.125 * (turn * (rate_end * (dt - x) - rate * x) + bend * dt * dt)

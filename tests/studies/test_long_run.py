@@ -68,7 +68,7 @@ def test_mean_free_path_of_sinais_billiard(chaotic):
         chaotic.billiard(), window=5.0, t_end=60.0, measures=["time/impact", "impacts"], members=6, workers=1
     )
     path = found["time/impact"]
-    assert found.kind == "chaotic" and path.low < chaotic.free_path(chaotic.RADIUS) < path.high
+    assert found.kind == "chaotic" and path.low < chaotic.free_path() < path.high
     assert path.high - path.low < 0.2 * path.value
     # the reciprocal of the number of impacts per second, by its definition
     assert path.value * found["impacts"].value == pytest.approx(1.0, rel=1e-12)
