@@ -407,8 +407,9 @@ class Reference:
             )
         if dt < (1.0 - 1e-6) * self.control.dt_max and self.control.error is None and self.k < len(self.run.t) - 1:
             closes = (last.gap <= CLOSED * self.size) & ((start.gap > CLOSED * self.size) | (start.W_N.T @ v > 0.0))
-            halvings = np.log2(self.control.dt_max / dt)  # of steps that are not certified as they are
-            halved = abs(halvings - np.round(halvings)) < 1e-6
+            # steps that are not certified are halved, after which steps grow again by tenths
+            tenths = np.log(dt * 2.0 ** np.arange(10) / self.control.dt_max) / np.log(1.1)
+            halved = np.any((np.abs(tenths - np.round(tenths)) < 1e-6) & (tenths > -0.5))
             self.note("located", not (np.any(closes) or halved or dt <= (1.0 + 1e-6) * self.control.dt_min))
         self.closes(last)
         self.rates("joint rates", last.W_g, left, -last.g_t)

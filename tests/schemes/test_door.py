@@ -145,8 +145,10 @@ def test_phases_of_impacts_by_other_solvers(impact, lands):
     assert len(default.impacts) >= 2
     for solver in (SemismoothNewton(), Lemke(), Osqp()):
         run = simulate(system, stepper(solver=solver), t_end=0.02, dt=dt)
-        assert len(run.impacts) == len(default.impacts)
-        assert np.abs(run.q.array - default.q.array).max() <= 1e-9 * 1e-5, solver  # of the clearance
+        # at rest afterwards a step of OSQP may be halved until it is certified
+        assert run.impacts["t"] == pytest.approx(default.impacts["t"], abs=1e-9)
+        assert run.impacts["P_N"] == pytest.approx(default.impacts["P_N"], abs=1e-7 * default.impacts["P_N"].max())
+        assert np.abs(run.q.array[-1] - default.q.array[-1]).max() <= 1e-9 * 1e-5, solver  # of the clearance
         assert ("along the impulse" in run.manifest["rules"]["programs"]) == (impact != "poisson")
 
 
