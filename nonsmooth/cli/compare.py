@@ -28,6 +28,7 @@ from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
+from nonsmooth.studies.beyond import lines_of
 from nonsmooth.studies.cases import landing_case, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
@@ -198,7 +199,13 @@ def rigid_limit(
              "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
     rows = [(f"{row['stiffness']:g}", *(_short(row[name]) for name in names)) for row in found.rows()]
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
-    shown = [table_of(*heads, rows=rows), "", powers, *found.remarks()]
+    shown, beyond = [table_of(*heads, rows=rows), "", powers], dict[str, Any]()
+    if found.horizon < math.inf:
+        known = found.statistics
+        beyond = {"horizon": found.horizon, "statistics": {label: one.plain() for label, one in known.items()}}
+        lines = [(title, *values) for title, values in lines_of(known, list(known))]
+        shown += ["", table_of("beyond the horizon", *known, rows=lines, whole=True)] if known else []
+    shown += ["", *found.remarks()] if found.remarks() else []
     if found.needed:
         deep, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
         shown.append(f"{deep:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
@@ -207,7 +214,7 @@ def rigid_limit(
         written, title, shown,
         lambda: {
             "stiffness": {row["stiffness"]: row for row in found.rows()}, "orders": found.orders,
-            "needed": found.needed,
+            "needed": found.needed, **beyond,
         },
         head=title, figure=lambda plots: plots.rigid_limit(found), save=found.save,
     )  # fmt: skip
@@ -281,9 +288,9 @@ event-driven
         fitted = ", ".join(orders) if orders else "none, the error is round-off"
         notes.append(f"{series.label}: order of {fitted}; against {series.reference}")
     name = " ".join([made.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
-    title = f"{name} to t = {end:g} s"
+    title = f"{name} to t = {found.settings['t_end [s]']:g} s"
     conclude(
-        written, title, [_table_of_steps(found), "", *notes], found.plain, head=title,
+        written, title, [_table_of_steps(found), "", *notes, *found.remarks()], found.plain, head=title,
         figure=lambda plots: plots.step_size(found), save=found.save,
     )  # fmt: skip
 
@@ -373,8 +380,12 @@ def published(
     shown += ["", *found.remarks()] if found.remarks() else []
 
     def numbers() -> dict[str, Any]:
+        def said(case: str, kind: str) -> dict[str, Any]:
+            verdict = found.verdict(case, kind)
+            return {"verdict": verdict.kind} | ({"horizon": verdict.horizon} if verdict.kind == "sensitive" else {})
+
         cases = {
-            case: {kind: {"verdict": found.verdict(case, kind).kind} | dict(numbers) for kind, numbers in kinds.items()}
+            case: {kind: said(case, kind) | dict(numbers) for kind, numbers in kinds.items()}
             | {"published": dict(found.printed[case])}
             for case, kinds in found.table.items()
         }

@@ -25,8 +25,8 @@ from nonsmooth.plots.style import (
     quantity,
     shown_unit,
 )
+from nonsmooth.studies.beyond import RATE, difference_of
 from nonsmooth.studies.cases import motion_times
-from nonsmooth.studies.compare import difference_of
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder":
 ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
 #: values below which a measure is round-off and stands at the edge
 ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
+STIFFNESS = "stiffness K [N/m$^{1.5}$]"
 NONE = 1e-12  # overlap [m] that counts as none
 
 
@@ -81,18 +82,23 @@ def comparison(found: Comparison) -> Figure:
 
 
 def rigid_limit(found: RigidLimit) -> Figure:
-    """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers."""
-    figure, K = new_figure(7.2, 4.6), found.stiffness
-    axes = figure.subplots(2, 2, sharex=True).ravel()
+    """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers; of a
+    sensitive motion also differences of its statistics from those of rigid contact."""
+    beyond = (
+        {"Energy lost, beyond the horizon": RATE, "Impacts, beyond the horizon": "impacts"} if found.statistics else {}
+    )
+    rows, K = 3 if beyond else 2, found.stiffness
+    figure = new_figure(7.2, 2.3 * rows)
+    axes = figure.subplots(rows, 2, sharex=True).ravel()
     panels = (
         ("Distance to rigid contact", "[-]", found.distance, "distance"),
         ("Error of the first impulse", "[-]", np.abs(found.impulse_error), "impulse"),
         ("Deepest penetration", "[m]", found.penetration, "penetration"),
         ("Evaluations of the equations of motion", "[-]", found.evaluations, ""),
     )
-    for i, (axis, (title, unit, values, name)) in enumerate(zip(axes, panels, strict=True)):
+    for i, (axis, (title, unit, values, name)) in enumerate(zip(axes[:4], panels, strict=True)):
         axis.loglog(K, values, color=COLOURS[0], marker="o", ms=4, lw=1.2, zorder=3)
-        dress(axis, title, "stiffness K [N/m$^{1.5}$]" if i >= 2 else "", unit)
+        dress(axis, title, STIFFNESS if i >= 2 and not beyond else "", unit)
         axis.tick_params(which="minor", length=0)
         if not name:
             decades(axis, "y", 3, plain=True)
@@ -112,6 +118,11 @@ def rigid_limit(found: RigidLimit) -> Figure:
             f"{power(depth, 2)} m needs K = {power(stiffness, 2)}", (stiffness, low) if soft else (K[0], depth),
             (4, 6) if soft else (2, 3), textcoords="offset points", fontsize=SIZE - 0.5, color=COLOURS[2],
         )  # fmt: skip
+    for axis, (title, measure) in zip(axes[4:], beyond.items(), strict=True):
+        apart, half = 100 * found.beyond(measure).T
+        axis.errorbar(K, apart, yerr=half, color=COLOURS[0], marker="o", ms=4, lw=1.2, capsize=2)
+        axis.axhline(0.0, color=INK, lw=0.6)
+        dress(axis, title, STIFFNESS, "against rigid contact, 95 % [%]")
     figure.align_ylabels(list(axes))
     return figure
 

@@ -23,6 +23,7 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
+from nonsmooth.studies.beyond import RATE, horizon_of, lines_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import (
     GRID,
     Accurate,
@@ -41,11 +42,9 @@ from nonsmooth.studies.cases import (
     scaled_distance,
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
-from nonsmooth.studies.long_run import PRECISION, Statistic, Statistics, long_run
-from nonsmooth.studies.statistics.measures import period_of
+from nonsmooth.studies.long_run import PRECISION, Statistics
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
-from nonsmooth.trust.agreement import PREDICTABLE
 
 #: metric -> unit and meaning
 METRICS = {
@@ -80,10 +79,6 @@ TITLES = {
     "first_impact": "first impact", "first_approach": "  speed of approach",
     "first_separation": "  speed of separation", "first_impulse": "  impulse",
 }  # fmt: skip
-
-
-#: members of the statistics of a case
-MEMBERS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +136,12 @@ class Comparison(Result):
 
     def remarks(self) -> list[str]:
         """Remarks below the table: runs that are not accurate, and those that ended early; what statistics say."""
-        found = doubts({label: run.verdict for label, run in self.runs.items()}, self.failed)
-        if self.reference not in self.statistics:
-            return found
-        first, rate = self.statistics[self.reference], "energy-rate"
-        said = [
-            f"The motion is sensitive: runs are compared until its horizon, {self.edges[-1]:.3g} s; beyond it their "
-            f"statistics are, with 95 % intervals, of {first.members} runs and about as many of the others."
-        ]
-        for label, other in self.statistics.items():
-            apart, half = difference_of(other[rate], first[rate])
-            if label == self.reference or not math.isfinite(half):
-                continue
-            if abs(apart) <= half:
-                said.append(f"{label}: no difference from {self.reference} in the energy lost is seen, "
-                            f"< {100 * (abs(apart) + half):.2g} %.")  # fmt: skip
-            else:
-                what = "more" if apart > 0 else "less"
-                share = f"{100 * abs(apart):.2g} ± {100 * half:.2g} %"
-                said.append(f"{label} loses {share} {what} energy than {self.reference}.")
-        return [*found, *said, *(f"{label}: {one.verdict}" for label, one in self.statistics.items())]
+        left = {label: reason for label, reason in self.failed.items() if label not in self.runs}
+        found = doubts({label: run.verdict for label, run in self.runs.items()}, left)
+        if "horizon [s]" in self.settings:
+            without = {label: reason for label, reason in self.failed.items() if label in self.runs}
+            found += remarks_of(self.statistics, without, self.reference, float(self.edges[-1]))
+        return found
 
     def lines(self) -> list[tuple[str, list[Any]]]:
         """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
@@ -186,11 +167,7 @@ class Comparison(Result):
         if target > 0:
             lines.append(over("equal_error", f"at own error {target:g}: time [s]", "wall"))
             lines += [over("equal_error", f"  {name}", name) for name in ("steps", "evaluations")]
-        for name in self.statistics[self.reference].measures if self.reference in self.statistics else ():
-            every = [self.statistics[label][name] if label in self.statistics else None for label in self.labels]
-            unit = next(one.unit for one in every if one is not None)
-            said = [f"{one.value:.4g} ± {(one.high - one.low) / 2:.2g}" if one is not None else "-" for one in every]
-            lines.append((f"{name} [{unit or '-'}], 95 %", said))
+        lines += lines_of(self.statistics, self.labels)
         if self.statistics:
             title = f"  time for ± {100 * PRECISION:g} % of the energy lost [s]"
             lines.append((title, [self._seconds(label) for label in self.labels]))
@@ -200,7 +177,7 @@ class Comparison(Result):
         """Time [s] that a case takes for a given precision of the energy lost, by its own interval."""
         if label not in self.statistics:
             return math.nan
-        found, rate = self.statistics[label], self.statistics[label]["energy-rate"]
+        found, rate = self.statistics[label], self.statistics[label][RATE]
         wide = (rate.high - rate.low) / 2 / rate.value if rate.value else math.nan
         return found.seconds * (wide / PRECISION) ** 2
 
@@ -355,18 +332,17 @@ def compare(
             raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
     tell(f"{reference}: accurate solution", 0.0)
     truth_of = trials[reference].accurate()
-    begin = truth_of.trial.system.start.t
-    if truth_of.parted < math.inf:
-        horizon = begin + PREDICTABLE * (truth_of.parted - begin)
-        own = truth_of.verdict(trials[reference].run()).horizon  # which has coarser tolerances
-        horizon = own if begin < own < horizon else horizon
-        sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
-        alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
-        found = _compared(
-            cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone, truth_of.parted
-        )
-        return _beyond(found, trials, horizon, seconds, tell)
-    return _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
+    if truth_of.parted == math.inf:
+        return _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
+    horizon = horizon_of(truth_of, trials[reference].run())
+    sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
+    alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
+    found = _compared(cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone, truth_of.parted)
+    tell("statistics", 0.3)
+    statistics, without = statistics_of({label: trials[label] for label in found.labels}, seconds)
+    tell("done", 1.0)
+    settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}
+    return replace(found, statistics=statistics, settings=settings, failed={**found.failed, **without})
 
 
 def _compared(
@@ -432,39 +408,6 @@ def _compared(
         modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
         forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
     )  # fmt: skip
-
-
-def _beyond(found: Comparison, trials: Mapping[str, Trial], horizon: float, budget: float, tell: Any) -> Comparison:
-    """A comparison until the horizon with the statistics of each case beyond it."""
-    statistics, failed = dict[str, Statistics](), dict(found.failed)
-    for i, label in enumerate(found.labels):
-        tell(f"{label}: statistics", 0.4 + 0.6 * i / len(found.labels))
-        trial, system = trials[label], trials[label].system
-        end = None if period_of(system) is not None else trial.t_end
-        try:
-            statistics[label] = long_run(
-                system, trial.case.stepper, t_end=end, dt=trial.case.dt, measures=compared(system), precision=PRECISION,
-                max_seconds=budget / len(found.labels), members=MEMBERS, parameters=trial.case.parameters,
-            )  # fmt: skip
-        except (InputError, SimulationFailed) as failure:
-            failed[label] = f"has no statistics: {failure}"
-    settings = {**found.settings, "requested t_end [s]": trials[found.reference].t_end, "horizon [s]": horizon}
-    return replace(found, statistics=statistics, settings=settings, failed=failed)
-
-
-def compared(system: System) -> list[str]:
-    """Measures that rigid and compliant contact have alike."""
-    contacts = system.contact_names
-    words = ("mean-force", "force-over", "contact-share")
-    return ["energy-rate", *(f"{word}:{name}" for word in words for name in contacts), "impacts"]
-
-
-def difference_of(a: Statistic, b: Statistic) -> tuple[float, float]:
-    """How much the first is above the second, relative, and half the width of its 95 % interval."""
-    if not b.value:
-        return (0.0, 0.0) if not a.value else (math.inf, math.inf)
-    half = math.hypot(a.high - a.low, (b.high - b.low) * a.value / b.value) / 2 / abs(b.value)
-    return a.value / b.value - 1.0, half
 
 
 def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:

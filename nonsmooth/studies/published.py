@@ -41,6 +41,13 @@ FACTS = {
     "first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%",
     "own error of positions, of c": "%", "own error of peak forces": "%",
 }  # fmt: skip
+#: facts of a sensitive run until its horizon; the mark of its other numbers, and its meaning
+BEFORE = ("first contact", "first impulse", "own error of positions, of c", "own error of peak forces")
+MARK = " *"
+SAMPLE = (
+    "* of motion beyond the horizon as well, which depends on round-off: one sample of many, no result to compare; for "
+    "means with intervals use nonsmooth study statistics."
+)
 #: units of the sources in SI units
 SIZES = dict.fromkeys(("deg", "deg/s", "deg/s^2"), np.pi / 180) | {"mN s": 1e-3, "%": 0.01, "mm": 1e-3, "um": 1e-6}
 
@@ -185,8 +192,9 @@ class PublishedRuns(Result):
         return self.runs[case, kind].verdict
 
     def remarks(self) -> list[str]:
-        """Remarks below the table: runs that are not accurate."""
-        return doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
+        """Remarks below the table: runs that are not accurate, and what the mark of sensitive ones means."""
+        found = doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
+        return found + ([SAMPLE] if any(run.verdict.kind == "sensitive" for run in self.runs.values()) else [])
 
     def view(self, case: str, kind: str, of: str = "run") -> View:
         """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
@@ -203,12 +211,19 @@ class PublishedRuns(Result):
                        "published": self.printed[case].get(measure), **found}  # fmt: skip
 
     def cells(self) -> Iterator[tuple[str, ...]]:
-        """Rows of the printed table as texts, of each case its verdicts first."""
+        """Rows of the printed table as texts, of each case its verdicts first, and the horizons of sensitive motions;
+        their numbers have a mark where these are of later motion as well."""
         for case, rows in itertools.groupby(self.rows(), lambda row: str(row["case"])):
-            yield case, "verdict", "", "", *(self.verdict(case, kind).kind for kind in self.kinds)
+            verdicts = {kind: self.verdict(case, kind) for kind in self.kinds}
+            yield case, "verdict", "", "", *(one.kind for one in verdicts.values())
+            mark = {kind: MARK if one.kind == "sensitive" else "" for kind, one in verdicts.items()}
+            if any(mark.values()):
+                horizons = (f"{one.horizon:.3g}" if mark[kind] else "" for kind, one in verdicts.items())
+                yield case, "horizon", "s", "", *horizons
             for row in rows:
                 printed = "" if row["published"] is None else f"{row['published']:g}"
-                found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
+                of_all = row["measure"] not in BEFORE
+                found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}{mark[kind] * of_all}" for kind in self.kinds)
                 yield case, row["measure"], row["unit"], printed, *found
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,9 +23,11 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built, check_build
+from nonsmooth.studies.beyond import RATE, difference_of, horizon_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.files import Result, doubts, variable
+from nonsmooth.studies.long_run import Statistics
 from nonsmooth.trajectory import Verdict
 
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -274,6 +276,9 @@ class RigidLimit(Result):
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
+    horizon : end of these runs [s], where rigid contact is sensitive before the end that was requested; else infinite
+    statistics
+        Beyond the horizon, by label, "rigid" and "K = 1e+12"; `without` says why others have none.
     """
 
     stiffness: Array
@@ -289,6 +294,23 @@ class RigidLimit(Result):
     rigid_verdict: Verdict
     needed: Mapping[str, float] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    horizon: float = math.inf
+    statistics: Mapping[str, Statistics] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the statistics of each stiffness."""
+        return tuple(f"K = {K:g}" for K in self.stiffness)
+
+    def beyond(self, measure: str = RATE) -> Array:
+        """Relative difference of a measure from rigid contact beyond the horizon, and half the width of its 95 %
+        interval, of each stiffness (k, 2) [-]; not numbers where it is not known."""
+        known, first = self.statistics, self.statistics.get("rigid")
+        return np.array([
+            (math.nan, math.nan) if first is None or label not in known
+            else difference_of(known[label][measure], first[measure]) for label in self.labels
+        ])  # fmt: skip
 
     @property
     def impulse_error(self) -> Array:
@@ -303,8 +325,11 @@ class RigidLimit(Result):
 
     def remarks(self) -> list[str]:
         """Remarks below the table: runs that are not accurate, and those that ended early."""
-        known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        return doubts({"rigid": self.rigid_verdict} | known, self.failed)
+        known = dict(zip(self.labels, self.verdicts, strict=True))
+        found = doubts({"rigid": self.rigid_verdict} | known, self.failed)
+        if self.horizon < math.inf:
+            found += remarks_of(self.statistics, self.without, "rigid", self.horizon, "rigid contact")
+        return found
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
@@ -317,10 +342,14 @@ class RigidLimit(Result):
     def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
         data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
+        if self.statistics:
+            meaning = "relative difference of the energy lost beyond the horizon from rigid contact, and its 95 % half"
+            data["energy"] = variable(("stiffness", "estimate"), self.beyond(), "-", meaning)
         facts: dict[str, Any] = {
             "title": "compliant contact towards the rigid limit", "rigid_verdict": str(self.rigid_verdict),
             **{f"order_{name}": value for name, value in self.orders.items()},
             **{f"needed_{name}": value for name, value in self.needed.items()}, "rigid_impulse": self.rigid_impulse,
+            **({"horizon": self.horizon} if self.horizon < math.inf else {}),
         }  # fmt: skip
         return data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts
 
@@ -329,7 +358,7 @@ class RigidLimit(Result):
 def rigid_limit(
     build: Callable[[Any], Model | System], rigid: Case, law: Callable[[float], Compliant], stiffness: Sequence[float],
     *, t_end: float, stepper: Stepper | None = None, dt: ErrorControl = CONTROL, depth: float | None = None,
-    progress: Progress = None,
+    seconds: float = 40.0, progress: Progress = None,
 ) -> RigidLimit:  # fmt: skip
     """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
@@ -349,6 +378,9 @@ def rigid_limit(
     dt : tolerances of the compliant runs
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
+    seconds : [s]
+        Time for the statistics of all runs, where rigid contact is sensitive before the end: runs are compared until
+        its horizon only.
     progress : callable (what, share), or True for words on one line, optional
 
     Examples
@@ -372,13 +404,17 @@ def rigid_limit(
     check_build(build)
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)
-    trial = Trial(rigid, built(build, rigid.contact), t_end)
-    hard = trial.run()
-    accurate, edges = trial.accurate(), np.array([hard.t[0], t_end])
+    trial = whole = Trial(rigid, built(build, rigid.contact), t_end)
+    hard, accurate = trial.run(), trial.accurate()
+    horizon, parted = horizon_of(accurate, hard), accurate.parted
+    if horizon < t_end:
+        trial = replace(trial, t_end=horizon)
+        hard, accurate = trial.run(), replace(trial.accurate(), parted=parted)
+    edges = np.array([hard.t[0], horizon])
 
-    def soft(K: float) -> Trial:
+    def soft(K: float, end: float = horizon) -> Trial:
         case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
-        return Trial(case, built(build, case.contact), t_end)
+        return Trial(case, built(build, case.contact), end)
 
     rows: dict[float, dict[str, Any]] = {}
     verdicts: list[Verdict] = []
@@ -395,7 +431,7 @@ def rigid_limit(
                 if len(failed) == len(values):
                     raise
                 continue  # what the other runs show remains
-            verdicts.append(own.verdict(run))
+            verdicts.append(replace(own, parted=min(own.parted, parted)).verdict(run))
             rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
     values, names = np.array(list(rows)), [name for name in COLUMNS if name != "impulse_error"]
     columns = {name: np.array([row[name] for row in rows.values()], float) for name in names}
@@ -411,8 +447,13 @@ def rigid_limit(
         K = float(np.exp(np.interp(np.log(depth), np.log(reached[::-1]), np.log(values[::-1]))))
         found = measured(soft(K).run(), accurate, edges, 0.0)["penetration"]
         needed = {"depth": float(depth), "stiffness": K, "found": found}
+    statistics, without = dict[str, Statistics](), dict[str, str]()
+    if horizon < t_end:
+        tell("statistics", 1 - 1 / (len(values) + 2))
+        statistics, without = statistics_of({"rigid": whole} | {f"K = {K:g}": soft(K, t_end) for K in rows}, seconds)
     tell("done", 1.0)
     return RigidLimit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
         verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
+        horizon=horizon if horizon < t_end else math.inf, statistics=statistics, without=without,
     )  # fmt: skip

@@ -22,6 +22,7 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import built, check_build, check_count
+from nonsmooth.studies.beyond import horizon_of, remarks_of
 from nonsmooth.studies.cases import (
     RTOL,
     Accurate,
@@ -132,9 +133,18 @@ class StepSizes(Result):
     def __getitem__(self, label: str) -> Series:
         return next(one for one in self.series if one.label == label)
 
+    def remarks(self) -> list[str]:
+        """Remarks below the table: the horizon of a sensitive motion, at which the runs end, if it is known."""
+        if self.settings["reference"] == "self":
+            return [
+                "Whether the motion is sensitive before the end is not known: the reference is of the same stepper."
+            ]
+        return remarks_of({}, {}, "", self.settings["t_end [s]"]) if "requested t_end [s]" in self.settings else []
+
     def plain(self) -> dict[str, Any]:
         """``{label: {dt, error, violation, seconds, order, ...}}``; `Landing` over both bounds under its own label."""
-        facts = {one.label: one.plain() for one in self.series}
+        sooner = {"t_end": self.settings["t_end [s]"]} if "requested t_end [s]" in self.settings else {}
+        facts = {one.label: one.plain() | sooner for one in self.series}
         if self.bounds is not None:
             tables = {name: table.tolist() for name, table in vars(self.bounds).items() if name != "label"}
             facts.setdefault(self.bounds.label, {})["bounds"] = tables
@@ -187,6 +197,7 @@ def step_size(
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
+        If the motion of a case is sensitive before, runs end at the earliest horizon: later errors have no order.
     levels
         Number of levels; 5 are four halvings.
     jitter
@@ -229,6 +240,9 @@ def step_size(
         raise InputError(f'Case "{without}" has no exact solution; give it one, or another reference.')
     study = _Study(build, cases, float(t_end), levels, reference)
     tell = whom(progress)
+    tell("horizon", 0.0)
+    horizon = min(horizon_of(study.prepared(i)[1]) for i in range(len(cases)))
+    study = replace(study, t_end=horizon, made={}) if horizon < t_end else study
     tasks: list[tuple[int, StepControl]] = []
     parts: list[range] = []  # tasks of each level of each case
     for i, case in enumerate(study.cases):
@@ -266,7 +280,8 @@ def step_size(
         last = [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))]
         tables = (np.array([row[k] for row in last]).reshape(len(low), -1) for k in ("error", "violation", "steps"))
         over = Bounds(cases[landed].label, low, high, *tables)
-    settings = {"t_end [s]": float(t_end), "levels": levels, "jittered runs per level": jitter, "reference": reference}
+    settings = {"t_end [s]": study.t_end, "levels": levels, "jittered runs per level": jitter, "reference": reference}
+    settings |= {"requested t_end [s]": float(t_end)} if study.t_end < t_end else {}
     return StepSizes(tuple(series), over, settings)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,10 +25,12 @@ from nonsmooth import (
 from nonsmooth.laws import Flores
 from nonsmooth.model.registry import find_problems
 from nonsmooth.step.control import ConstantStep
-from nonsmooth.studies import Case, compare
+from nonsmooth.studies import Case, beyond, compare, workers
+from nonsmooth.studies.beyond import MEMBERS, RATE, lines_of, remarks_of
 from nonsmooth.studies.cases import Motion, mean_deviation, refined, scales
 from nonsmooth.studies.compare import METRICS
-from nonsmooth_problems import slider_rod
+from nonsmooth.studies.long_run import Statistic, Statistics
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 RIGID = Rigid(restitution=0.5, friction=0.0)
 CONTROL = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
@@ -204,3 +207,43 @@ def test_what_is_refused() -> None:
         compare(build, [Case("mixed up", RIGID, CompliantDae(), CONTROL)], t_end=1e-3)
     with pytest.raises(InputError, match="sample"):
         compare(build, [Case("one", RIGID, EventDriven(), CONTROL, exact=3)], t_end=1e-3, target=0)
+
+
+def test_a_sensitive_motion_is_compared_until_its_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case without statistics used to be called left out, beside its own column of the table."""
+    asked: list[tuple[Any, ...]] = []
+
+    def refused(system, stepper, **options):
+        asked.append((stepper, options["max_seconds"], options["members"], options["workers"]))
+        raise InputError("not stationary")
+
+    monkeypatch.setattr(beyond, "long_run", refused)
+    for module in (beyond, workers):
+        monkeypatch.setattr(module, "cores", lambda: 1)
+    control = ErrorControl(1e-7, 1e-9, 1e-6, 1e-4)
+    soft = Compliant(Flores(stiffness=6.61e10, restitution=0.9, calibrated=True))
+    cases = [
+        Case("rigid", Rigid(restitution=0.9, friction=0.0), EventDriven(), control),
+        Case("soft", soft, CompliantDae(), control),
+    ]
+    found = compare(lambda contact: slider_crank_revolute(contact=contact), cases, t_end=0.1, seconds=30.0, repeats=1)
+    assert [row[1:] for row in asked] == [(15.0, MEMBERS, 1)] * 2  # one after the other, in equal parts of the time
+    said = found.remarks()
+    assert f"The motion is sensitive: runs are compared until its horizon, {found.edges[-1]:.3g} s." in said
+    assert said[-2:] == ["rigid has no statistics: not stationary", "soft has no statistics: not stationary"]
+    assert not any("left out" in line for line in said) and 0.02 < found.edges[-1] < 0.05
+
+
+def test_differences_of_statistics_are_told_in_words() -> None:
+    def estimated(value: float, half: float) -> Statistics:
+        rate = Statistic(RATE, "W", "", value, value - half, value + half, half, 0.0, 0.0, (0.0, 0.0), 9.0, "")
+        return Statistics("", "chaotic", {RATE: rate}, "as is", 1.0, None, 8, 32, 3, (), 1.0, np.ones(1))
+
+    known = {"rigid": estimated(40.0, 0.4), "soft": estimated(47.2, 1.6), "hard": estimated(40.4, 1.6)}
+    said = remarks_of(known, {"stiff": "has no statistics: x"}, "rigid", 0.03, "rigid contact")
+    assert said[1:3] == [
+        "soft loses 18 ± 4.2 % more energy than rigid contact.",
+        "hard: no difference from rigid contact in the energy lost is seen, < 5.1 %.",
+    ]
+    assert said[-1] == "stiff has no statistics: x"
+    assert lines_of(known, ["rigid", "stiff"]) == [("energy-rate [W], 95 %", ["40 ± 0.4", "-"])]

@@ -9,6 +9,7 @@ import pytest
 from nonsmooth import InputError, MoreauJean, cli
 from nonsmooth.model.registry import Fact, Facts, get_problem
 from nonsmooth.studies import published
+from nonsmooth.trajectory import Verdict
 
 KNOWN = (Fact("length of a metre", "mm", 1000.0, 0.5, "by definition"), Fact("legs of a tripod", "-", 4, 0.0))
 MEASURED = {"length of a metre": 1000.2, "legs of a tripod": 3}
@@ -60,3 +61,16 @@ def test_facts_alone_are_not_drawn(problem, tmp_path, capsys):
 def test_a_problem_without_facts_has_none():
     with pytest.raises(InputError, match="has no published figures"):
         published(get_problem("bouncing-ball"))
+
+
+def test_numbers_beyond_the_horizon_are_marked(problem):
+    """Peaks of a run that round-off decides from 0.1 s on used to stand beside printed ones like any others."""
+    found = published(problem, ["1"], kinds={"rigid": (MoreauJean(), 5e-3)})
+    run = found.runs["1", "rigid"]
+    late = replace(run, verdict=Verdict("sensitive", "trust until t = 0.1 s", horizon=0.1))
+    sensitive = replace(found, runs={("1", "rigid"): late})
+    rows = {row[1]: row for row in sensitive.cells()}
+    assert rows["horizon"] == ("1", "horizon", "s", "", "0.1")
+    assert rows["angle error, arm1"][-1].endswith(" *") and "*" not in rows["first contact"][-1]
+    assert "nonsmooth study statistics" in sensitive.remarks()[-1]
+    assert not any("*" in cell for row in found.cells() for cell in row) and "horizon" not in str(found)

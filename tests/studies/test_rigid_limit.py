@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 
 import numpy as np
@@ -25,7 +26,8 @@ from nonsmooth import (
 from nonsmooth.laws import Flores, HuntCrossley
 from nonsmooth.studies import Case, rigid_limit
 from nonsmooth.studies.cases import order
-from nonsmooth_problems import slider_rod
+from nonsmooth.studies.long_run import Statistic, Statistics
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
 
@@ -134,3 +136,57 @@ def test_what_is_refused() -> None:
         limit(0.5, [1e12, 1e11], 3e-3)
     with pytest.raises(InputError, match="add others"):
         limit(0.5, [1e12, 1e13], 3e-3, depth=1.0)
+
+
+SENSITIVE = ErrorControl(1e-7, 1e-9, 1e-6, 1e-4)
+
+
+def crank_limit(t_end, **options):
+    contact = Rigid(restitution=0.9, friction=0.0)
+    return rigid_limit(
+        lambda contact: slider_crank_revolute(contact=contact), Case("rigid", contact, EventDriven(), SENSITIVE),
+        lambda K: Compliant(Flores(stiffness=K, restitution=0.9, calibrated=True)), [6.61e10, 1e12], t_end=t_end,
+        dt=SENSITIVE, **options,
+    )  # fmt: skip
+
+
+def estimated(value, half):
+    rate = Statistic("energy-rate", "W", "", value, value - half, value + half, half, 0.0, 0.0, (0.0, 0.0), 9.0, "")
+    every = {name: dataclasses.replace(rate, name=name) for name in ("energy-rate", "impacts")}
+    return Statistics(
+        "crank", "chaotic", every, "only statistics are known", 0.012, 0.012, 8, 32, 3, (), 1.0, np.ones(1)
+    )
+
+
+def test_beyond_its_horizon_a_sensitive_motion_has_statistics(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    """Distances at 0.1 s, of runs that round-off decides from 0.03 s on, used to be printed as those of stiffness."""
+    trials = {}
+
+    def made(given, seconds):
+        trials.update(given)
+        return {"rigid": estimated(40.0, 1.0), "K = 6.61e+10": estimated(46.0, 2.0)}, {
+            "K = 1e+12": "has no statistics: x"
+        }
+
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.rigid_limit"], "statistics_of", made)
+    found = crank_limit(0.1)
+    assert 0.02 < found.horizon < 0.05 and {trial.t_end for trial in trials.values()} == {0.1}
+    assert list(trials) == ["rigid", "K = 6.61e+10", "K = 1e+12"]
+    # mean deviations from rigid contact of motions that have not separated: some thousandths of the range
+    assert np.all(found.distance < 0.01)
+    said = "\n".join(found.remarks())
+    assert f"runs are compared until its horizon, {found.horizon:.3g} s" in said
+    assert "K = 6.61e+10 loses 15 ± 5.8 % more energy than rigid contact." in said
+    assert "K = 1e+12 has no statistics: x" in said
+    assert found.beyond()[0] == pytest.approx([0.15, 0.058], abs=5e-4) and np.all(np.isnan(found.beyond()[1]))
+    assert found.to_dataset()["energy"].shape == (2, 2)
+    assert len(plots.rigid_limit(found).axes) == 6
+
+
+@pytest.mark.slow
+def test_the_statistics_of_each_stiffness() -> None:
+    found = crank_limit(0.1, seconds=1.0)
+    assert list(found.statistics) == ["rigid", "K = 6.61e+10", "K = 1e+12"] and not found.without
+    # the energy lost per second by rigid contact is 38.3 ± 0.5 W, by long_run(precision=0.02)
+    rate = found.statistics["rigid"]["energy-rate"]
+    assert rate.low < 38.3 < rate.high

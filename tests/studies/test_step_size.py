@@ -14,7 +14,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Case, step_size
 from nonsmooth.studies.cases import Motion, mean_impulse_error, motion_times, order
 from nonsmooth.studies.step_size import FLOOR
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 PLASTIC = Rigid(restitution=0.0, friction=0.0)
 EXACT = slider_rod.exact(case=2)
@@ -78,6 +78,20 @@ def test_a_reference_of_its_own_shows_the_order():
     found = step_size(build, cases, t_end=4e-3, reference="self", repeats=1)
     assert 0.8 <= found["implicit Euler"].orders["error"] <= 1.2
     assert found["implicit Euler"].reference.startswith("the same stepper, ConstantStep(dt=7.8125e-07")
+    assert found.remarks()[0].startswith("Whether the motion is sensitive before the end is not known")
+
+
+def test_a_sensitive_motion_is_studied_until_its_horizon():
+    """Errors until 0.15 s were those of motions that have separated, 5 % of the clearance whatever the tolerance."""
+    rigid = Rigid(restitution=0.9, friction=0.0)
+    cases = [Case("events", rigid, EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-4))]
+    found = step_size(lambda law: slider_crank_revolute(contact=law), cases, t_end=0.15, levels=3, repeats=1)
+    end = found.settings["t_end [s]"]
+    assert found.settings["requested t_end [s]"] == 0.15 and 0.03 < end < 0.12
+    assert found.remarks() == [f"The motion is sensitive: runs are compared until its horizon, {end:.3g} s."]
+    error = found["events"].measures["error"]
+    assert error[-1] < 0.3 * error[0]  # two levels; each decade of the tolerance more than halves it
+    assert not step_size(build, [Case("a", PLASTIC, GaussQP(), 2e-4)], t_end=4e-3, levels=2, repeats=1).remarks()
 
 
 @pytest.mark.slow
