@@ -18,6 +18,7 @@ from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.studies.files import FACTS
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import DEVIATION
+from nonsmooth.studies.sweep import sensitive, sensitive_sample
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
 if TYPE_CHECKING:
@@ -67,7 +68,13 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     lost = f"{len(failed)} of {len(made)} runs failed, the first: {failed[0]}" if failed else "no run failed"
     kinds, counts = np.unique(found["verdict"].values.ravel().astype(str), return_counts=True)
     verdicts = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
-    hint = " (--check repeats each run with finer steps)" if "not checked" in kinds else ""
+    unchecked = "not checked" in kinds
+    hint = " (--check repeats each run with finer steps)" if unchecked else ""
+    if unchecked:
+        unsafe = sensitive_sample(mechanism, made.names, made.values, request.end, parameters, arguments)
+    else:
+        until = found["valid_until"].values
+        unsafe = sensitive(np.where(found["verdict"].values == "sensitive", until, np.inf), f"{len(made)} runs")
     metrics_found, rows = [str(name) for name in found.data_vars if name not in FACTS], []
     for metric in metrics_found:
         values = found[metric].values
@@ -81,12 +88,14 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     scalars = [key for key in metrics_found if flat[key].ndim == 1]
     title = f"{name}: {'sweep' if isinstance(metrics, tuple) else next(iter(metrics))}"
     conclude(
-        written, title, [_runs(found, flat, names, scalars), "", summary, "", f"{lost}; verdicts: {verdicts}{hint}"],
+        written, title, [_runs(found, flat, names, scalars), "", summary, "", f"{lost}; verdicts: {verdicts}{hint}",
+                          *([unsafe] if unsafe else [])],
         lambda: {
             "problem": name,
             "parameters": {key: flat[key].values.tolist() for key in names},
             "metrics": {key: flat[key].values.tolist() for key in scalars},
             "verdict": flat["verdict"].values.astype(str).tolist(),
+            **({"sensitive": unsafe} if unsafe else {}),
             "failed": len(failed), "messages": sorted(set(failed)),
         },
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
@@ -184,6 +193,11 @@ def tolerance(
         parts += ["", found.failure_statement]
     if not (kinematic or verdict):
         parts += ["", CHOSEN if simulated["dt"] is None else GIVEN]
+    unsafe = ""
+    if not kinematic:
+        rows_of = found.inputs.reshape(-1, len(found.names))
+        unsafe = sensitive_sample(mechanism, found.names, rows_of, request.end, parameters, arguments)
+        parts += ["", unsafe] if unsafe else []
     shares: dict[str, Any] = {}
     if found.shares is not None:
         numbers = (found.shares[key].values.tolist() for key in ("input", "first", "total"))
@@ -191,7 +205,8 @@ def tolerance(
         rows = [(key, *(f"{share:.3f}" for share in both)) for key, both in shares.items()]
         parts += ["", "share of the output's variance", table_of("input", "alone [-]", "with others [-]", rows=rows)]
     conclude(
-        written, f"{name}: tolerance", parts, lambda: found.plain() | ({"sensitivity": shares} if shares else {}),
+        written, f"{name}: tolerance", parts,
+        lambda: found.plain() | ({"sensitive": unsafe} if unsafe else {}) | ({"sensitivity": shares} if shares else {}),
         figure=lambda plots: plots.tolerance(found), save=found.save,
     )  # fmt: skip
 
@@ -392,4 +407,8 @@ def _motions(found: studies.Bifurcation, name: str, same: float) -> list[Any]:
         first = next(iter(found.failures.items()))
         lost = f"{len(found.failures)} of {len(found.values)} runs failed, the first at {first[0]:g}: {first[1]}"
     equal = f"points within {same:.3g} {found.quantity_unit or '-'} are regarded as equal"
+    if np.any(ran & (periods == 0)):
+        equal += (
+            "; a motion that is not periodic is shown by its attractor, of which points are samples, not predictions"
+        )
     return [head, "", table, "", equal, lost, f"{found.wall_seconds:.3g} s"]

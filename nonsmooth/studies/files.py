@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
 FINISHED, FAILED = "finished", "failed"
-FACTS = ("status", "message", "verdict")  # variables of a sweep besides its metrics
+FACTS = ("status", "message", "verdict", "valid_until")  # variables of a sweep besides its metrics
 #: verdict of runs that were not repeated with finer steps, and of those that failed
 UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
@@ -65,11 +65,12 @@ def doubts(verdicts: Mapping[str, Any], failed: Mapping[str, str] | None = None)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Stored result of one run: `message` is empty unless it failed; `verdict` is the kind of its verdict."""
+    """Stored result of one run: `message` is empty unless it failed; kind and `horizon` [s] of its verdict."""
 
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     message: str = ""
     verdict: str = UNCHECKED
+    horizon: float = np.inf
 
 
 class SweepFolder:
@@ -119,10 +120,10 @@ class SweepFolder:
             with _continued(path):
                 block = read_dataset(path)
                 columns = {str(name): block[name].values for name in block.data_vars if name not in FACTS}
-                facts = zip(block["run"].values, block["message"].values, block["verdict"].values, strict=True)
-                for i, (number, message, verdict) in enumerate(facts):
+                facts = zip(*(block[name].values for name in ("run", *FACTS[1:])), strict=True)
+                for i, (number, message, verdict, until) in enumerate(facts):
                     values = {} if message else {name: np.asarray(column[i]) for name, column in columns.items()}
-                    done[int(number)] = Outcome(values, str(message), UNCHECKED if message else str(verdict))
+                    done[int(number)] = Outcome(values, str(message), UNCHECKED if message else str(verdict), until)
         return done
 
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
@@ -165,6 +166,7 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
         "status": ("run", texts(FAILED if one.message else FINISHED for one in outcomes)),
         "message": ("run", texts(one.message for one in outcomes)),
         "verdict": ("run", texts(INCOMPLETE if one.message else one.verdict for one in outcomes)),
+        "valid_until": ("run", np.array([one.horizon for one in outcomes], float)),
     }
     for name in dict.fromkeys(name for one in outcomes for name in one.values):
         entries = [one.values.get(name, np.array(np.nan)) for one in outcomes]

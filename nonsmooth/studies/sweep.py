@@ -33,10 +33,11 @@ from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_cont
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
+from nonsmooth.studies.files import FAILED, FINISHED, Outcome, SweepFolder, table
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.workers import cores, outcomes
+from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
     import xarray
@@ -45,6 +46,8 @@ HALF = "-half"  # added to the names of metrics of runs with half the step
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
 #: block of a batch takes before blocks grow no more
 PIECES, LONGEST, BATCH, SOON = 25, 200, 2500, 5.0
+#: seconds that each of the runs takes at most that are repeated to see whether they are sensitive
+SAMPLED = 5.0
 
 Mechanism = System | Model | Callable[..., Model]
 
@@ -63,6 +66,7 @@ class Runs:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     halved: bool = False
     check: bool = False
+    max_seconds: float | None = None
 
     def __post_init__(self) -> None:
         #: steps with which each run is made, by the suffix of the names of its metrics
@@ -106,21 +110,22 @@ class Runs:
             state = None if self._starts is None else self._starts.of(changed)
         except Exception as error:
             return Outcome(message=_said(error))
-        values, messages, verdicts = dict[str, NDArray[np.float64]](), [], []
+        values, messages, verdicts = dict[str, NDArray[np.float64]](), [], list[Verdict]()
         for suffix, dt in self.steps.items():
             try:
                 run = simulate(
-                    system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state, check=self.check
-                )
+                    system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state, check=self.check,
+                    max_seconds=self.max_seconds,
+                )  # fmt: skip
                 for metric in metrics:
                     values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
-                verdicts.append(run.verdict.kind)
+                verdicts.append(run.verdict)
             except Exception as error:
                 messages.append(_said(error))
         if not verdicts:
             return Outcome(message=messages[0])
         known = self.check or self.stepper is None or self.dt is None
-        return Outcome(values, verdict=verdicts[0] if known else UNCHECKED)
+        return Outcome(values, "", verdicts[0].kind, verdicts[0].horizon) if known else Outcome(values)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
         """Run rows as a batch if possible, else one after the other."""
@@ -243,10 +248,10 @@ def sweep(
     Returns
     -------
     xarray.Dataset
-        Metrics, ``status``, ``message`` and ``verdict`` of each run; over the parameters of a grid, else over ``run``
-        with the parameters as coordinates. A failed run has its reason as message, and NaN metrics; the verdict is its
-        kind, "not checked" without `check` where steps are given. The dataset does not depend on the machine or on the
-        order of the runs.
+        Metrics, ``status``, ``message``, ``verdict`` and ``valid_until``, its horizon, of each run; over the parameters
+        of a grid, else over ``run`` with the parameters as coordinates. A failed run has its reason as message, and NaN
+        metrics; the verdict is its kind, "not checked" without `check` where steps are given. The dataset does not
+        depend on the machine or on the order of the runs.
 
     Examples
     --------
@@ -345,6 +350,30 @@ def _answers(
         yield pieces[k], answers
 
 
+def sensitive(horizons: Array, how: str) -> str:
+    """A sentence on runs that are sensitive, by their horizons [s], infinite of others; empty if none is."""
+    count = int(np.sum(np.isfinite(horizons)))
+    if not count:
+        return ""
+    return (
+        f"{count} of {how} {'is' if count == 1 else 'are'} sensitive before the end, the first from t = "
+        f"{np.min(horizons):.3g} s on: numbers of later motion are one sample of many; for means with intervals use "
+        "nonsmooth study statistics."
+    )
+
+
+def sensitive_sample(
+    mechanism: Mechanism, names: Sequence[str], rows: Array, t_end: float, parameters: Mapping[str, float],
+    arguments: Mapping[str, Any],
+) -> str:  # fmt: skip
+    """A sentence as of `sensitive` on runs without verdicts, by up to three that end in time with chosen steps."""
+    few = rows[sorted({0, len(rows) // 2, len(rows) - 1})]
+    runs = Runs(mechanism, tuple(names), None, None, t_end, ["steps"], parameters, arguments, max_seconds=SAMPLED)
+    found = [one for one in map(runs.outcome, few) if not one.message]
+    horizons = np.array([one.horizon if one.verdict == "sensitive" else np.inf for one in found])
+    return sensitive(horizons, f"{len(found)} runs that were repeated with chosen steps")
+
+
 def _said(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -390,6 +419,7 @@ def _dataset(
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
     flat["message"].attrs["long_name"] = "why the run failed"
     flat["verdict"].attrs["long_name"] = "kind of the run's verdict"
+    flat["valid_until"].attrs |= {"units": "s", "long_name": "its horizon, infinite to the end or if it is not known"}
     for name in list(flat.data_vars):  # lists cut to the longest one of all runs
         if flat[name].ndim == 2:
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))

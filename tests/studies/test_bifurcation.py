@@ -7,6 +7,7 @@ import pytest
 import xarray
 
 from nonsmooth import MoreauJean, simulate
+from nonsmooth.cli.sweep import _motions
 from nonsmooth.diagnostics import poincare
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.studies import bifurcation, periodic_section
@@ -25,6 +26,15 @@ def logistic_map():
         return np.array(x[-64:])
 
     return logistic
+
+
+def test_points_of_a_chaotic_motion_are_samples_of_its_attractor():
+    """The command used to leave open whether points of a motion that round-off decides mean anything."""
+    chaotic, periodic = (bifurcation(logistic_map(), [r], **LABELS, workers=1) for r in (3.7, 3.2))
+    assert any(
+        "shown by its attractor, of which points are samples" in str(line) for line in _motions(chaotic, "", 1e-6)
+    )
+    assert not any("attractor" in str(line) for line in _motions(periodic, "", 1e-6))
 
 
 @pytest.mark.parametrize("workers", [1, 2])

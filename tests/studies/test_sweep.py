@@ -20,6 +20,7 @@ from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
 from nonsmooth.studies import grid, points, sample, sweep
 from nonsmooth.studies.designs import described, quantiles
+from nonsmooth.studies.files import Outcome, SweepFolder
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
@@ -390,6 +391,32 @@ def test_command_line(tmp_path, capsys):
     assert picture.stat().st_size > 0
     assert main(words) == 0  # the finished sweep is read again
     assert "no run failed" in capsys.readouterr().out
+
+
+CRANK = ["slider-crank-revolute", "--t-end", "0.15", "--workers", "1"]
+
+
+def test_runs_that_are_sensitive_are_counted(monkeypatch, capsys):
+    """A sweep of motions that round-off decides from 0.05 s on used to be printed like any other one."""
+    words = ["study", "sweep", *CRANK, "--grid", "pin.clearance=5e-4,6e-4", "--metric", "final:slider.x"]
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "2 of 2 runs are sensitive before the end, the first from t = 0.0" in told
+    assert "use nonsmooth study statistics" in told
+    assert main([*words, "--stepper", "moreau-jean", "--dt", "1e-4", "--json"]) == 0  # of which nothing is known
+    said = json.loads(capsys.readouterr().out)["sensitive"]
+    assert said.startswith("2 of 2 runs that were repeated with chosen steps are sensitive before the end")
+
+
+def test_horizons_are_kept_with_a_sweep(tmp_path):
+    design, path = grid({"guide.clearance": [1e-5, 2e-5]}), tmp_path / "sweep.nc"
+    found = sweep(slider_rod, None, design, t_end=2e-3, metrics=["impacts"], workers=1, output=path)
+    assert np.all(np.isinf(found["valid_until"])) and found["valid_until"].units == "s"
+    runs = [Outcome({}, "", "sensitive", 0.5), Outcome()]
+    folder = SweepFolder(tmp_path / "other.nc", {})
+    folder.write([0, 1], runs)
+    assert [one.horizon for one in SweepFolder(tmp_path / "other.nc", {}).read().values()] == [0.5, np.inf]
 
 
 @pytest.mark.parametrize(
