@@ -16,6 +16,7 @@ from nonsmooth.compile.records.schema import Shape, dtype, offset
 from nonsmooth.model.assembly import ElementFunctions, wrench_about
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import Placement, ground_placement, placement_like
@@ -114,12 +115,25 @@ class Kinds:
             self._known[name, i] = Frame((name, i), placement, angle, q, v, by_v, body.kinematics(q) @ v)
         return self._known[name, i]
 
+    def _placed(self, element: Element, count: int = 2) -> list[ca.SX]:
+        """Placements of so many bodies as the element is given them."""
+        turns = element.turns and self.shape.dimension == 2
+        return [ca.vertcat(x.placement.z, x.angle) if turns else x.placement.z for x in self._frames[:count]]
+
+    def _along(self, element: Element, values: ca.SX, explicit: ca.SX | float = 0.0) -> ca.SX:
+        """Rates of change of values along the motion of both bodies at constant velocities, and with time."""
+        at, moved = [self.t, *(x.at for x in self._frames)], [explicit, *(x.rates_of_at for x in self._frames)]
+        if element.turns and self.shape.dimension == 2:  # angles of flexible bodies are among their coordinates
+            rigid = [x for x in self._frames if x.map is None]
+            at, moved = at + [x.angle for x in rigid], moved + [x.placement.twist[2] for x in rigid]
+        return ca.jtimes(values, ca.vertcat(*at), ca.vertcat(*moved))
+
     def contact(self, element: Contact) -> Kind:
         """Per contact its gap, and directions of its normal and, where there are rows for them, tangents."""
         self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, _, *directions = of(self.a.z, self.b.z, p)
+            g, _, *directions = of(*self._placed(element), p)
             return self._gaps(self.shape.dimension - 1 if self.shape.rows > 1 else 0, g, *directions)
 
         return self._cached("contact", self.functions.gaps(element), 2, outputs)
@@ -141,7 +155,7 @@ class Kinds:
         self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, _, J_a, J_b, rate, point = of(self.t, self.a.z, self.b.z, p)
+            g, _, J_a, J_b, rate, point = of(self.t, *self._placed(element), p)
             found: Outputs = []
             wide = 4 * (self.shape.dimension - 1)
             for k in range(g.numel()):
@@ -161,10 +175,8 @@ class Kinds:
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
-            rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
-            moving = [ca.SX(1), *(frame.rates_of_at for frame in self._frames)]
-            bias = ca.jtimes(rates, ca.vertcat(self.t, *(frame.at for frame in self._frames)), ca.vertcat(*moving))
+            _, _, J_a, J_b, explicit, _ = of(self.t, *self._placed(element), p)
+            bias = self._along(element, J_a @ self.a.twist + J_b @ self.b.twist + explicit, 1.0)
             return [(bias, [self._row(k, "bias_acceleration") for k in range(bias.numel())])]
 
         return self._cached("bias", self.functions.constraint(element), 3, outputs)
@@ -172,8 +184,8 @@ class Kinds:
     def force(self, element: Force) -> Kind:
         """Forces on the bodies, zero on the last one of a load where the element has no body."""
         self._take(element.body_names(), at_rest=True)
-        of, count = self.functions.forces(element), len(element.body_fields)
-        return self._cached("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, count, p)[1:]))
+        of = self.functions.forces(element)
+        return self._cached("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]))
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
@@ -228,7 +240,7 @@ class Kinds:
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, J_a, J_b, *_ = of(self.a.z, self.b.z, p)
+            g, J_a, J_b, *_ = of(*self._placed(element), p)
             rates = J_a @ self.a.twist + J_b @ self.b.twist
             values, count = ca.vertcat(g, rates), g.numel()
             return [(values, [(self._at("Contact", k, name), 1) for name in TRUE for k in range(count)])]
@@ -240,7 +252,7 @@ class Kinds:
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            closure, *_ = of(self.t, self.a.z, self.b.z, p)
+            closure, *_ = of(self.t, *self._placed(element), p)
             return [(closure, [self._row(k, "closure") for k in range(closure.numel())])]
 
         return self._cached("closure", self.functions.closure(element), 3, outputs)
@@ -248,8 +260,8 @@ class Kinds:
     def powers(self, element: Force) -> Kind:
         """Potential energy where the force has one, power of the rest, as that of a load or of damping."""
         self._take(element.body_names())
-        of, count = self.functions.powers(element), len(element.body_fields)
-        return self._cached("powers", of, of.n_in() - 1, lambda of, p: self._account(*self._called(of, count, p)))
+        of = self.functions.powers(element)
+        return self._cached("powers", of, of.n_in() - 1, lambda of, p: self._account(*self._called(of, element, p)))
 
     def height(self, element: Gravity) -> Kind:
         """Potential energy of the first body; the parameters are as of `gravity`."""
@@ -290,11 +302,11 @@ class Kinds:
         each = [(i // 2, ("on_a", "on_b")[i % 2], on) for i, on in enumerate(on_bodies)]
         return [self._motion(self._at("Load", load, name), on) for load, name, on in each]
 
-    def _called(self, of: ca.Function, count: int, p: ca.SX) -> tuple[ca.SX, ...]:
-        """Outputs of a function of time, `count` placements of loads, twists and parameters."""
-        frames, turns = self._frames[:count], self.shape.dimension == 2
-        placements = [ca.vertcat(x.placement.z, x.angle) if turns else x.placement.z for x in frames]
-        found: tuple[ca.SX, ...] = of.call([self.t, *placements, *(x.placement.twist for x in frames), p])
+    def _called(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
+        """Outputs of a function of time, placements of the element's bodies, twists and parameters."""
+        count = len(element.body_fields)
+        twists = (x.placement.twist for x in self._frames[:count])
+        found: tuple[ca.SX, ...] = of.call([self.t, *self._placed(element, count), *twists, p])
         return found
 
     def _cached(

@@ -422,12 +422,14 @@ class Layout:
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""
-        still, points = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2, memory.of["Reaction"]["point"]
+        points = memory.of["Reaction"]["point"]
         for k, (e, own) in enumerate(zip(self._joints, self._joint_numbers, strict=True)):
             numbers = values[own]
             known = self._reported.get(k)
             if known is None or known[0] != numbers.tobytes():
-                point = self.functions.constraint(e)(0, *still, numbers)[5]
+                function = self.functions.constraint(e)
+                still = [np.zeros(function.numel_in(k)) for k in (1, 2)]
+                point = function(0, *still, numbers)[5]
                 self._reported[k] = known = numbers.tobytes(), np.array(point).ravel()
             points[k, : self.shape.dimension] = known[1]
 

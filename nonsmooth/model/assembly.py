@@ -98,7 +98,8 @@ class ElementFunctions:
     @_by_kind
     @tables_looked_up()
     def forces(self, element: Force) -> ca.Function:
-        """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle."""
+        """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle, as of all
+        elements with `turns`."""
         return self._forces(element)
 
     @_by_kind
@@ -139,7 +140,7 @@ class ElementFunctions:
 
     def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
         """Time, placements, the arguments of a function of these, and the parameters by name."""
-        bodies = tuple(placement_like(self.dimension, str(i), turns=True) for i in range(len(element.body_fields)))
+        bodies = tuple(placement_like(self.dimension, str(i), turns=element.turns) for i in range(len(element.body_fields)))
         local, p = self.parameters(element)
         t = ca.SX.sym("t")
         return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
@@ -238,7 +239,8 @@ class ElementFunctions:
 
     def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
         """Placements of two bodies, and the parameters."""
-        return placement_like(self.dimension, "a"), placement_like(self.dimension, "b"), *self.parameters(element)
+        a, b = (placement_like(self.dimension, name, turns=element.turns) for name in "ab")
+        return a, b, *self.parameters(element)
 
     def parameters(self, element: Element) -> tuple[ca.SX, SimpleNamespace]:
         """Symbols of the element's parameters as one column, and by name."""

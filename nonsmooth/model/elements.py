@@ -56,6 +56,8 @@ class Element(metaclass=Called):
     misuse: ClassVar[type[ModelError]] = ModelError
     #: dimensions (2 planar, 3 spatial) in which the element exists
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    #: whether the placements that it is given in the plane have angles, with full turns
+    turns: ClassVar[bool] = False
     #: fields that make an element that exists in both dimensions a spatial one
     in_space: ClassVar[str] = ""
 

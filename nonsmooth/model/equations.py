@@ -54,9 +54,13 @@ class Frame(NamedTuple):
     """The ground, a body, or a node on which elements act."""
 
     placement: Placement
-    turning: ca.SX  #: z for loads, in the plane with the angle
+    turning: ca.SX  #: z for elements with turns, in the plane with the angle
     body: str  #: empty for the ground
     map: ca.SX | None  #: from the velocities of the body to the twist, None if it is the identity
+
+    def z(self, element: Element) -> ca.SX:
+        """The placement that an element is given."""
+        return self.turning if element.turns else self.placement.z
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +196,7 @@ class Equations:
     def _called(self, name: str, element: Force) -> Sequence[ca.SX]:
         """Outputs of the forces or the `powers` of an element."""
         frames = [self.frames[body] for body in element.body_names()]
-        arguments = [self.t, *(x.turning for x in frames), *(x.placement.twist for x in frames), self._local(element)]
+        arguments = [self.t, *(x.z(element) for x in frames), *(x.placement.twist for x in frames), self._local(element)]
         return getattr(self.functions, name)(element).call(arguments)
 
     @cached_property
@@ -204,7 +208,7 @@ class Equations:
         for joint in self.joints:
             a, b = (self.frames[name] for name in joint.body_names())
             function = self.functions.constraint(joint)
-            g, residual, J_a, J_b, rate, point = function(self.t, a.placement.z, b.placement.z, self._local(joint))
+            g, residual, J_a, J_b, rate, point = function(self.t, a.z(joint), b.z(joint), self._local(joint))
             blocks += self._blocks(column, ((a, J_a), (b, J_b)))
             end = column + len(joint.rows)
             reaction = wrench_about(b.placement, J_b.T @ self.lam_g[column:end], point)
@@ -222,7 +226,7 @@ class Equations:
         column, tangents = 0, self.dimension - 1
         for contact in self.contacts:
             a, b = (self.frames[name] for name in contact.body_names())
-            *found, J_a, J_b, T_a, T_b = of(contact)(a.placement.z, b.placement.z, self._local(contact))
+            *found, J_a, J_b, T_a, T_b = of(contact)(a.z(contact), b.z(contact), self._local(contact))
             for one, value in zip(values.values(), found, strict=True):
                 one.append(value)
             normal += self._blocks(column, ((a, J_a), (b, J_b)))
@@ -262,18 +266,21 @@ class Equations:
     def _contact_axes(self) -> Expressions:
         """For each gap its unit normal, then its tangents, in the ground frame."""
         axes = self.functions.contact_axes
-        columns = [axes(contact)(a.z, b.z, local) for contact, a, b, local in self._placed_contacts()]
+        columns = [axes(one)(a.z(one), b.z(one), local) for one, a, b, local in self._placed_contacts()]
         return {"axes": ca.vec(ca.horzcat(*columns)) if columns else ca.SX(0, 1)}
 
     @cached_property
     def _tangent_spins(self) -> Expressions:
         """Spins (nc,) [rad/s] of tangents about normals, relative to the mean of both bodies, as bristles rotate."""
-        spin, contacts = self.functions.tangent_spin, self._placed_contacts()
-        return {"spins": ca.vertcat(*(spin(one)(a.z, a.twist, b.z, b.twist, local) for one, a, b, local in contacts))}
+        found = []
+        for one, a, b, local in self._placed_contacts():
+            motion = a.z(one), a.placement.twist, b.z(one), b.placement.twist
+            found.append(self.functions.tangent_spin(one)(*motion, local))
+        return {"spins": ca.vertcat(*found)}
 
-    def _placed_contacts(self) -> Iterator[tuple[Contact, Placement, Placement, ca.SX]]:
+    def _placed_contacts(self) -> Iterator[tuple[Contact, Frame, Frame, ca.SX]]:
         for contact in self.contacts:
-            a, b = (self.placements[name] for name in contact.body_names())
+            a, b = (self.frames[name] for name in contact.body_names())
             yield contact, a, b, self._local(contact)
 
     @cached_property

@@ -60,6 +60,10 @@ class Placements:
     twists: Array  #: (frames, 3 or 6)
     maps: Array | None  #: (frames, 3 or 6, width) from velocities to twists; None if all bodies are rigid
 
+    def given(self, element: Element, frames: Integers) -> Array:
+        """Placements (n, ..) of n frames as elements of this kind are given them."""
+        return np.hstack([self.z[frames], self.angles[frames]]) if element.turns else self.z[frames]
+
 
 class _Group:
     """Elements of one kind: their indices, the function of one of them, their frames and indices of parameters."""
@@ -261,7 +265,9 @@ class Elementwise:
         (J_a, J_b), (a, b) = np.zeros((2, self.ng, self.width)), np.zeros((2, self.ng), dtype=np.intp)
         for group in groups:
             first, second = group.bodies.T
-            outputs = group(np.full(group.count, t), at.z[first], at.z[second], p[group.parameters])
+            e = self.joints[group.members[0]]
+            placed = at.given(e, first), at.given(e, second)
+            outputs = group(np.full(group.count, t), *placed, p[group.parameters])
             found = dict(zip(group.function.name_out(), outputs, strict=True))
             places = self.first_rows[group.members][:, None] + np.arange(found["residual"].shape[1])
             residual[places] = found["residual"]
@@ -276,8 +282,9 @@ class Elementwise:
         """True gaps (nc,)."""
         gaps = np.empty(self._law_places.shape[1])
         for group in self._contact_groups:
-            first, second = group.bodies.T
-            found = group(at.z[first], at.z[second], p[group.parameters])[1]
+            e = self.contacts[group.members[0]]
+            first, second = (at.given(e, bodies) for bodies in group.bodies.T)
+            found = group(first, second, p[group.parameters])[1]
             gaps[self._gaps[group.members][:, None] + np.arange(found.shape[1])] = found
         return gaps
 
@@ -285,7 +292,8 @@ class Elementwise:
         """Gaps (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
         gaps = np.empty((len(values), self._law_places.shape[1]))
         for group in self._contact_groups:
-            first, second = (np.tile(at.z[bodies].T, len(values)) for bodies in group.bodies.T)
+            e = self.contacts[group.members[0]]
+            first, second = (np.tile(at.given(e, bodies).T, len(values)) for bodies in group.bodies.T)
             p = values[:, group.parameters].reshape(len(values) * group.count, -1)
             found = np.array(group.function.map(len(p))(first, second, p.T)[1])
             own = found.reshape(-1, len(values), group.count).transpose(1, 2, 0)

@@ -39,6 +39,7 @@ class Gravity(Element):
 class Force(Element):
     """Base of forces between the bodies named in `body_fields`; in the plane placements have the angle as well."""
 
+    turns = True
     #: whether the power of the force is counted as damping rather than as work of loads
     dissipative = False
 

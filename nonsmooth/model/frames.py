@@ -63,7 +63,7 @@ class _Placement:
 
 @dataclass(frozen=True, eq=False)
 class PlanarPlacement(_Placement):
-    """z = (x, y, cos, sin), for loads also the angle with full turns, and twist (vx, vy, omega) of a planar frame."""
+    """z = (x, y, cos, sin), where elements ask for `turns` also the angle, and twist (vx, vy, omega) of a planar frame."""
 
     size = 2
 
@@ -77,9 +77,12 @@ class PlanarPlacement(_Placement):
 
     @property
     def angle(self) -> ca.SX:
-        """Angle [rad], not wrapped; of the placements of loads only."""
+        """Angle [rad], not wrapped; of the placements of elements with `turns`."""
         if self.z.numel() < 5:
-            raise TypeError("the angle of a body is available in loads only; use its cosine and sine.")
+            raise TypeError(
+                "the angle of a body is available in loads, and in joints and contacts of a class with turns = True; "
+                "elsewhere use its cosine and sine."
+            )
         return self.z[4]
 
     @property

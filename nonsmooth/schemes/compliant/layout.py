@@ -45,7 +45,7 @@ class CompliantKinds(Kinds):
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            return self._gaps(self.shape.dimension - 1, *of(self.a.z, self.b.z, p))
+            return self._gaps(self.shape.dimension - 1, *of(*self._placed(element), p))
 
         return self._cached("overlap", self.functions.surface(element), 2, outputs)
 
@@ -54,10 +54,8 @@ class CompliantKinds(Kinds):
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            _, _, _, T_a, T_b = of(self.a.z, self.b.z, p)
-            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
-            slips = T_a @ self.a.twist + T_b @ self.b.twist
-            bias = ca.jtimes(slips, ca.vertcat(*(frame.at for frame in self._frames)), moved)
+            _, _, _, T_a, T_b = of(*self._placed(element), p)
+            bias = self._along(element, T_a @ self.a.twist + T_b @ self.b.twist)
             found, tangents = [], self.shape.dimension - 1
             for k in range(len(element.gap_labels)):
                 first = self._at("Overlap", k, "bias") + 1

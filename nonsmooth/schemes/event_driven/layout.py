@@ -29,16 +29,14 @@ class EventKinds(Kinds):
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            _, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
+            _, _, J_a, J_b, T_a, T_b = of(*self._placed(element), p)
             tangents = self.shape.dimension - 1
             rows = []
             for k in range(J_a.shape[0]):
                 rows += [(k, 0, J_a[k, :], J_b[k, :])]
                 for i in range(tangents if self.shape.rows > 1 else 0):
                     rows += [(k, 1 + i, T_a[tangents * k + i, :], T_b[tangents * k + i, :])]
-            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
-            rates = ca.vertcat(*(a @ self.a.twist + b @ self.b.twist for _, _, a, b in rows))
-            bias = ca.jtimes(rates, ca.vertcat(*(frame.at for frame in self._frames)), moved)
+            bias = self._along(element, ca.vertcat(*(a @ self.a.twist + b @ self.b.twist for _, _, a, b in rows)))
             return [(bias, [(self._at("Touch", k, "bias") + row, 1) for k, row, _, _ in rows])]
 
         return self._cached("curvature", self.functions.gaps(element), 2, outputs)
