@@ -33,6 +33,12 @@ from nonsmooth.model.contacts import PointBox as PointBox
 from nonsmooth.model.contacts import PointPlane as PointPlane
 from nonsmooth.model.contacts import SpherePlane as SpherePlane
 from nonsmooth.model.contacts import SphereSphere as SphereSphere
+from nonsmooth.model.couplings import Belt as Belt
+from nonsmooth.model.couplings import GearBacklash as GearBacklash
+from nonsmooth.model.couplings import GearPair as GearPair
+from nonsmooth.model.couplings import RackBacklash as RackBacklash
+from nonsmooth.model.couplings import RackPinion as RackPinion
+from nonsmooth.model.couplings import Rope as Rope
 from nonsmooth.model.drivers import PrescribedMotion as PrescribedMotion
 from nonsmooth.model.drivers import PrescribedPose as PrescribedPose
 from nonsmooth.model.fits import Fit as Fit
@@ -80,6 +86,8 @@ from nonsmooth.model.signals import Ramp as Ramp
 from nonsmooth.model.signals import Table as Table
 from nonsmooth.model.signals import TimeVector as TimeVector
 from nonsmooth.model.state import State as State
+from nonsmooth.model.stops import Limits as Limits
+from nonsmooth.model.stops import Play as Play
 from nonsmooth.report.notebook import explore as explore
 from nonsmooth.run.batch import simulate_batch as simulate_batch
 from nonsmooth.run.simulate import simulate as simulate

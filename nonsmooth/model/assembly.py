@@ -140,7 +140,8 @@ class ElementFunctions:
 
     def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
         """Time, placements, the arguments of a function of these, and the parameters by name."""
-        bodies = tuple(placement_like(self.dimension, str(i), turns=element.turns) for i in range(len(element.body_fields)))
+        count = len(element.body_fields)
+        bodies = tuple(placement_like(self.dimension, str(i), turns=element.turns) for i in range(count))
         local, p = self.parameters(element)
         t = ca.SX.sym("t")
         return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p

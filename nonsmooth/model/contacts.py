@@ -24,7 +24,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
-from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents, unit
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix, slip_at, tangents, unit
 from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
@@ -51,6 +51,8 @@ class Contact(Element):
     dimensions = (2,)
     #: label of each gap; a single gap has the name of its joint
     gap_labels: ClassVar[tuple[str, ...]] = ("",)
+    #: whether its surfaces slide on each other, so that there may be friction
+    slides: ClassVar[bool] = True
     #: name of the parameter with the typical size of a gap, for tolerances
     size_label: ClassVar[str] = "size"
 
@@ -100,6 +102,9 @@ class Contact(Element):
             self.contact.check_together(numbers)
         except InputError as error:
             raise self.error(str(error)) from error
+        law = self.contact
+        if not self.slides and (numbers["friction"] > 0.0 if isinstance(law, Rigid) else law.friction is not None):
+            raise self.error("nothing slides here; give it a contact law of its own without friction.")
 
     def gap_names(self) -> tuple[str, ...]:
         """Full names of the gaps."""
@@ -123,11 +128,13 @@ class Contact(Element):
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`."""
+        if not self.slides:
+            return ca.SX.zeros(len(self.gap_labels) * (1 if isinstance(a, PlanarPlacement) else 2))
         return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.touches(a, b, p)))
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of overlapping surfaces; need not exist where contacts are open."""
-        if not isinstance(a, SpatialPlacement):
+        if not self.slides or not isinstance(a, SpatialPlacement):
             return self.slip(a, b, p)
         return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.true_touches(a, b, p)))
 

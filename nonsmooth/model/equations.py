@@ -196,8 +196,8 @@ class Equations:
     def _called(self, name: str, element: Force) -> Sequence[ca.SX]:
         """Outputs of the forces or the `powers` of an element."""
         frames = [self.frames[body] for body in element.body_names()]
-        arguments = [self.t, *(x.z(element) for x in frames), *(x.placement.twist for x in frames), self._local(element)]
-        return getattr(self.functions, name)(element).call(arguments)
+        motion = [*(x.z(element) for x in frames), *(x.placement.twist for x in frames)]
+        return getattr(self.functions, name)(element).call([self.t, *motion, self._local(element)])
 
     @cached_property
     def _constraints(self) -> Expressions:

@@ -63,7 +63,7 @@ class _Placement:
 
 @dataclass(frozen=True, eq=False)
 class PlanarPlacement(_Placement):
-    """z = (x, y, cos, sin), where elements ask for `turns` also the angle, and twist (vx, vy, omega) of a planar frame."""
+    """z = (x, y, cos, sin), with `turns` also the angle, and twist (vx, vy, omega) of a planar frame."""
 
     size = 2
 

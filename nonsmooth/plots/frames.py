@@ -278,7 +278,7 @@ class Touching(NamedTuple):
 
 def touching(placed: Placed, part: Drawn) -> Touching | None:
     """Places of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
-    if not isinstance(part.element, Contact):
+    if not isinstance(part.element, Contact) or not part.element.slides:
         return None
     normals: Array | None = None
     if placed.dimension == 2:

@@ -44,6 +44,7 @@ PLANAR_AT = {"at_a": (0.1, -0.0), "at_b": (1 / 3, 0.4)}
 AXES = {"axis_a": (1.0, 2.0, 2.0), "axis_b": (0.0, 0.6, -0.8)}
 BEARING = {"clearance": 1e-4, "radius": 0.3, "length": 0.5}
 PLANE = {"normal": (1.0, 2.0, 3.0), **AT}
+GEARS = {**PLANAR_AT, "radius_a": 1 / 3, "radius_b": 0.1, "angle_a": 0.1, "angle_b": -0.2, "direction": 0.3}
 #: of a square rod, in space those of both planes, of torsion and of elongation
 MODES = modes(
     beam(
@@ -108,6 +109,23 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "box-plane": [{**PLANE, "edges": (0.2, 0.3, 0.5)}],
     "cylinder-plane": [{**PLANE, "radius": 0.2, "length": 0.5, "axis": (1.0, 0.5, 0.0), "points": 3}],
     "point-box": [{**AT, "width": 0.2, "height": 0.3, "depth": 0.5, "radius": 0.01}],
+    "limits": [
+        {"low": -1 / 3, "high": 40.0, "radius": 0.1},
+        {**AT, "coordinate": "displacement", "low": -0.0, "high": 0.3, "axis_a": (1.0, 2.0, 2.0), "size": 1e-4},
+    ],
+    "play": [
+        {**PLANAR_AT, "coordinate": "displacement", "play": 1 / 3, "middle": -0.1, "direction": 0.3},
+        {"play": 0.1, "middle": 0.2, "radius": 0.1, "axis_a": (1.0, 2.0, 2.0), "quaternion": QUATERNION},
+    ],
+    "gear-pair": [GEARS, {**GEARS, "internal": True, "direction": -0.0}],
+    "gear-backlash": [{**GEARS, "backlash": 1e-4}],
+    "belt": [{**GEARS, "crossed": True}],
+    "rack-pinion": [{**PLANAR_AT, "radius": 1 / 3, "direction": 0.3, "angle": 0.1}],
+    "rack-backlash": [{**PLANAR_AT, "radius": 1 / 3, "backlash": 1e-4}],
+    "rope": [
+        {**PLANAR_AT, "via_a": (0.1, 1 / 3), "via_b": (0.3, -0.0), "length": 1.5},
+        {**AT, "via_a": (0.1, 1 / 3, 0.0), "via_b": (0.3, -0.0, 1.0), "length": 1.5},
+    ],
     "ellipsoid-plane": [{**PLANE, "semi_axes": (0.2, 0.3, 0.5), "quaternion": QUATERNION}],
     "prescribed-motion": [
         {"coordinate": "angle", "motion": Ramp(7.1, start=1 / 3)},
@@ -163,7 +181,7 @@ COMPLIANT = Compliant(Flores(stiffness=1e8, restitution=0.5))
 def model_with(kind: str, fields: dict[str, Any], contact: Any = None) -> tuple[Model, Element]:
     """A model of two bodies and the element, in space where its vectors have three components."""
     cls: Any = element_kinds()[kind]
-    contact = contact or Rigid(restitution=0.3, friction=0.2)
+    contact = contact or Rigid(restitution=0.3, friction=0.2 if getattr(cls, "slides", True) else 0.0)
     bodies = dict(zip(cls.body_fields, ("first", "second"), strict=False))
     given = {**fields, **bodies, **({"contact": contact} if issubclass(cls, Contact) else {})}
     element = cls(**({"name": kind} | given))
@@ -190,6 +208,8 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
     z = rng.standard_normal((2, 12 if system.dimension == 3 else 4))
     twist = rng.standard_normal((2, 6 if system.dimension == 3 else 3))
     count = len(element.body_fields)
+    if system.dimension == 2 and element.turns:
+        z = np.hstack([z, rng.standard_normal((2, 1))])
     if hasattr(element, "constraint"):
         found = functions.constraint(element)(t, *z, p)
     elif hasattr(element, "gaps"):
@@ -197,8 +217,6 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
     elif isinstance(element, Shape):
         found = (*element.solid().seen, element.solid().points)
     elif count:
-        if system.dimension == 2:  # loads take the angle as well
-            z = np.hstack([z, rng.standard_normal((2, 1))])
         found = functions.forces(element)(t, *z[:count], *twist[:count], p)
     else:
         found = ()

@@ -26,6 +26,7 @@ SPACE: dict[str, Any] = {"at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)}
 AXES: dict[str, Any] = {"axis_a": (1.0, 2.0, 2.0), "axis_b": (0.0, 0.6, -0.8)}
 NORMAL = {"normal": (0.0, 0.0, 1.0)}
 LOOSE = {"clearance": 1e-3, "radius": 0.02}
+GEARS = {"radius_a": 0.1, "radius_b": 0.2}
 #: by kind the numbers of one or several examples, bodies and laws left out
 TETRAHEDRON = Mesh(np.vstack([np.zeros(3), np.eye(3)]), np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
@@ -78,6 +79,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "sphere-shape": [{"radius": 0.1}], "cylinder-shape": [{"radius": 0.1, "start": (0.0, 0.1), "end": (0.2, 0.3)}],
     "rod-shape": [{"radius": 0.1, "start": (0.0, 0.1, 0.0), "end": (0.2, 0.3, 0.4)}],
     "polygon-shape": [{"points": [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2)]}], "mesh-shape": [{"mesh": TETRAHEDRON}],
+    "limits": [PLANE | {"low": -1.0, "high": 1.0, "radius": 0.1},
+               SPACE | {"coordinate": "displacement", "low": -1.0, "high": 1.0, "axis_a": (1.0, 0.0, 0.0)}],
+    "play": [{"play": 0.1, "radius": 0.1}],
+    "gear-pair": [PLANE | GEARS], "gear-backlash": [PLANE | GEARS | {"backlash": 1e-4}], "belt": [PLANE | GEARS],
+    "rack-pinion": [PLANE | {"radius": 0.1}], "rack-backlash": [PLANE | {"radius": 0.1, "backlash": 1e-4}],
+    "rope": [PLANE | {"via_a": (0.0, 1.0), "via_b": (0.0, 1.0), "length": 2.0},
+             SPACE | {"via_a": (0.0, 1.0, 0.0), "via_b": (0.0, 1.0, 0.0), "length": 2.0}],
     "ellipsoid-plane": [SPACE | NORMAL | {"semi_axes": (0.2, 0.3, 0.5), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
 }  # fmt: skip
 KINDS = {

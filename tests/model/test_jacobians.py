@@ -16,17 +16,25 @@ import pytest
 
 import nonsmooth.model
 from nonsmooth import (
+    Belt,
     Fixed,
+    GearBacklash,
+    GearPair,
     Ground,
+    Limits,
     Model,
     PlanarBody,
+    Play,
     PointOnLine,
     PrescribedMotion,
     Prismatic,
     PrismaticClearance,
+    RackBacklash,
+    RackPinion,
     Revolute,
     RevoluteClearance,
     Rigid,
+    Rope,
     Table,
 )
 from nonsmooth.compile.casadi_call import Array
@@ -37,6 +45,11 @@ from nonsmooth.model.system import System
 SMOOTH, ROUGH = Rigid(restitution=0.0, friction=0.0), Rigid(restitution=0.0, friction=0.1)
 POINTS = {"at_a": (0.3, -0.2), "at_b": (-0.1, 0.4)}
 APART = {"at_a": (0.3, -1.2), "at_b": (0.2, 0.4), "contact": ROUGH}
+GEARS = {
+    "at_a": (0.3, -1.2), "at_b": (0.2, 0.4), "radius_a": 0.7, "radius_b": 0.3, "angle_a": 0.2, "angle_b": -0.5,
+    "direction": 1.4,
+}  # fmt: skip
+RACK = {**POINTS, "radius": 0.4, "direction": 0.6, "angle": 0.3}
 Case = Callable[[Any, Any], Any]
 
 CASES: dict[type, list[Case]] = {
@@ -62,6 +75,25 @@ CASES: dict[type, list[Case]] = {
         lambda a, b: PointBox("it", a, b, width=0.3, height=0.2, **APART),
         lambda a, b: PointBox("it", a, b, width=0.3, height=0.9, radius=0.1, **APART),
     ],
+    Limits: [
+        lambda a, b: Limits("it", a, b, low=-0.5, high=1.5, radius=0.6, contact=SMOOTH),
+        lambda a, b: Limits(
+            "it", a, b, coordinate="displacement", low=-1.5, high=0.5, direction=0.4, contact=SMOOTH, **POINTS
+        ),
+    ],
+    Play: [lambda a, b: Play("it", a, b, play=0.5, middle=0.1, radius=0.6, contact=SMOOTH)],
+    GearBacklash: [
+        lambda a, b: GearBacklash("it", a, b, backlash=9.0, contact=SMOOTH, **GEARS),
+        lambda a, b: GearBacklash("it", a, b, backlash=9.0, contact=SMOOTH, internal=True, **GEARS),
+    ],
+    RackBacklash: [lambda a, b: RackBacklash("it", a, b, backlash=9.0, contact=SMOOTH, **RACK)],
+    Rope: [lambda a, b: Rope("it", a, b, via_a=(0.1, 2.0), via_b=(0.7, 2.0), length=9.0, contact=SMOOTH, **POINTS)],
+    GearPair: [
+        lambda a, b: GearPair("it", a, b, **GEARS),
+        lambda a, b: GearPair("it", a, b, internal=True, **GEARS),
+    ],
+    Belt: [lambda a, b: Belt("it", a, b, **GEARS), lambda a, b: Belt("it", a, b, crossed=True, **GEARS)],
+    RackPinion: [lambda a, b: RackPinion("it", a, b, **RACK)],
     Revolute: [lambda a, b: Revolute("it", a, b, **POINTS)],
     Prismatic: [lambda a, b: Prismatic("it", a, b, direction=0.7, angle=-0.4, **POINTS)],
     PointOnLine: [lambda a, b: PointOnLine("it", a, b, direction=0.7, **POINTS)],
@@ -183,7 +215,7 @@ def test_drift_is_what_accelerations_hold_besides_directions(case: Case | None) 
         assert n.bias(t, q, v, p)[0] == pytest.approx(expected, abs=10 * TOLERANCE)
 
 
-@pytest.mark.parametrize("case", cases(Contact))
+@pytest.mark.parametrize("case", [one for one in cases(Contact) if one.id != "Rope0"])  # whose pulleys stay
 def test_moving_both_bodies_alike_neither_opens_a_contact_nor_slips(case: Case | None) -> None:
     system = built(case, "first", "second")
     n, p = system.numeric, system.parameter_values
