@@ -63,9 +63,10 @@ class Contact(Element):
         own = Element.numbers(self)
         missing = [name for name in self.contact.needs() if name not in self.geometry(SimpleNamespace(**own))]
         if missing:
+            is_round = self.slides and hasattr(self, "radius")
             raise self.error(
                 f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact does not have; "
-                + ("give its radius and, if required, its length." if hasattr(self, "radius") else "use another law.")
+                + ("give its radius and, if required, its length." if is_round else "use another law.")
             )
 
     def numbers(self) -> dict[str, float]:

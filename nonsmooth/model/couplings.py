@@ -7,9 +7,9 @@ planetary gear. The pressure angle, which adds a force along the line of centres
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 
@@ -52,6 +52,12 @@ class _Loose(_Coupled, Contact):
     body_fields = ("a", "b")
     gap_labels = ("low", "high")
     size_label, slides = "backlash", False
+    coupling: ClassVar[type[_Ideal]]
+
+    def ideal(self) -> Joint:
+        """The coupling without backlash that replaces it, with the same name, bodies and numbers."""
+        own = (one.name for one in fields(self.coupling))
+        return self.coupling(**{name: getattr(self, name) for name in own})
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         moved = self.displacement(a, b, p)
@@ -150,6 +156,8 @@ class GearBacklash(_Gears, _Loose):
     ('gears.low', 'gears.high')
     """
 
+    coupling = GearPair
+
 
 @dataclass(frozen=True, eq=False)
 class Belt(_Wheels, _Ideal):
@@ -225,6 +233,8 @@ class RackBacklash(_OnRack, _Loose):
     backlash : j [m], > 0, by which the rack can move in all while the pinion is held
     contact : the contact law, without friction
     """
+
+    coupling = RackPinion
 
 
 @dataclass(frozen=True, eq=False)

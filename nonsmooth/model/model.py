@@ -13,6 +13,7 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import assembled
 from nonsmooth.model.contacts import with_law
+from nonsmooth.model.couplings import _Loose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
@@ -180,7 +181,8 @@ class Model(metaclass=Called):
         return assembled(system, system.start, system.parameter_values)
 
     def ideal(self) -> "Model":
-        """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts remain.
+        """The mechanism with an ideal joint in place of every clearance and backlash of gears and racks, of the same
+        name; free contacts and stops remain.
 
         Its assembly gives an initial state for the mechanism with clearances in which journals, balls and slides are
         centred: ``model.build(assemble=model.ideal().assemble())``, in short ``model.build(assemble="centred")``.
@@ -195,7 +197,7 @@ class Model(metaclass=Called):
         [[0.0001]]
         """
         return Model(
-            (element.ideal() if isinstance(element, Clearance) else element for element in self.elements),
+            (one.ideal() if isinstance(one, Clearance | _Loose) else one for one in self.elements),
             name=self.name, provenance=self.provenance, silence=self.silence, assemble=self.assembled,
         )  # fmt: skip
 

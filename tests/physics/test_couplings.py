@@ -145,6 +145,15 @@ def test_gears_with_backlash(scheme: Any, close: float) -> None:
     assert found.impacts["t"][0] == pytest.approx(math.sqrt(2 * 0.01 * 1e-3 / TAU), abs=close / 20)
 
 
+def test_gears_and_racks_without_their_backlash() -> None:
+    loose = gears(GearBacklash("gears", "pinion", "wheel", backlash=2e-4, contact=PLASTIC, **RADII))
+    loose.add(PlanarBody("rack", mass=1.0, inertia=0.1, position=(0.0, -0.01)))
+    loose.add(RackBacklash("rack teeth", "rack", "pinion", backlash=1e-4, radius=0.01, contact=PLASTIC))
+    ideal = loose.ideal().build(assemble=True)
+    assert [type(one) for one in ideal.elements if " " in one.name or one.name == "gears"] == [GearPair, RackPinion]
+    assert (ideal.nc, ideal.parameters["gears.radius_b"]) == (0, 0.1)
+
+
 def test_elastic_teeth() -> None:
     """13.72899 rad/s, by an integration of both angles with DOP853 in steps of 5 us, relative tolerance 1e-11."""
     law = Compliant(KelvinVoigt(stiffness=1e7, damping=0.0))
