@@ -272,3 +272,13 @@ def test_confidence_of_shares_follows_from_the_seed(seed):
     inputs = {"a": (0.0, 1.0), "b": (0.0, 2.0)}
     one, other = (shares(lambda x: x.sum(axis=1), inputs, "sum", base=16, seed=seed) for _ in range(2))
     assert one.identical(other)
+
+
+def test_products_that_are_sensitive_are_told(monkeypatch, capsys):
+    """The yield of motions that round-off decides used to be printed without a word on it."""
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)
+    words = ["slider-crank-revolute", "--t-end", "0.15", "--stepper", "moreau-jean", "--dt", "1e-4", "--workers", "1"]
+    words += ["--metric", "final:slider.x", "--limit", "1.0", "--clearance", "pin.clearance=5e-4:5.1e-4"]
+    assert main(["study", "tolerance", *words, "--factors", "1", "--runs", "59", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["sensitive"]
+    assert "runs that were repeated with chosen steps" in said and "use nonsmooth study statistics" in said
