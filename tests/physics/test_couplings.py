@@ -151,7 +151,8 @@ def test_gears_and_racks_without_their_backlash() -> None:
     loose.add(RackBacklash("rack teeth", "rack", "pinion", backlash=1e-4, radius=0.01, contact=PLASTIC))
     ideal = loose.ideal().build(assemble=True)
     assert [type(one) for one in ideal.elements if " " in one.name or one.name == "gears"] == [GearPair, RackPinion]
-    assert (ideal.nc, ideal.parameters["gears.radius_b"]) == (0, 0.1)
+    assert ideal.nc == 0
+    assert ideal.parameters["gears.radius_b"] == pytest.approx(0.1, rel=1e-12)
 
 
 def test_elastic_teeth() -> None:
