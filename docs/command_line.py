@@ -37,6 +37,30 @@ these two with `--rtol` and `--atol` (error control); [Choosing a stepper and a 
 supports which, and gives recommendations. Without them the step size is chosen automatically
 ([Can the motion be trusted?](trust.md)).
 
+`--set` changes an argument of the problem or a parameter `element.parameter`. A file such as `my_mechanism.py` defines
+`model`, or a function `build()` that returns a `Model`.
+
+## All commands at a glance
+
+```sh
+nonsmooth list                     # ready problems
+nonsmooth describe four-bar --figure sketch.png   # bodies, joints, where each value comes from, and a drawing
+nonsmooth new my_mechanism.py      # a commented template that runs as it is
+nonsmooth new my_mechanism.toml    # the same without Python: docs/declarative.md
+nonsmooth run slider-rod --case 1 --stepper gauss-qp --solver osqp --dt 1e-4 --t-end 0.02 --set guide.clearance=2e-5
+nonsmooth run my_mechanism.py --t-end 0.1 --json
+nonsmooth report run.nc            # the run as one HTML page: mechanism in motion, charts, impacts: docs/report.md
+nonsmooth plot run.nc --panel slider.y --panel lam_N:guide --width single --output figure.pdf  # any quantities again
+nonsmooth plot run.nc --measured data.csv   # measured data over the run
+nonsmooth export run.nc            # a CSV file with names and units
+nonsmooth compare slider-rod --figure compare.png          # rigid and compliant contact at equal error
+nonsmooth study rigid-limit slider-rod --depth 1e-7        # how fast compliant contact converges to rigid
+nonsmooth study step-size slider-rod --figure steps.png    # error, overlap and cost over the step
+nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:22:50 --of slider.x --drive crank_speed \\
+    --steps 1000 --set gravity=9.81 --figure speed.png     # how the long-run motion changes with the speed
+nonsmooth doctor                   # versions, solvers, what is missing
+```
+
 Each example below is run by [test_docs.py](../tests/test_docs.py).
 """
 

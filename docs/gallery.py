@@ -25,6 +25,46 @@ ANIMATED = dict.fromkeys(("cam-follower", "four-bar", "slider-crank-revolute", "
 ANIMATED["flexible-slider-crank"] = "clearance and deformation"
 WIDTH, COLOURS, EVERY = 320, 32, 3
 
+#: the ready problems in a table, and what each can be compared with
+TABLE = """\
+## All problems
+
+Each problem is one file in `problems/`, with its source and the origin of every number. The last column states the
+exact or published results for comparison; *ideal twin* is the same mechanism with ideal joints.
+
+| problem | | reference |
+|---|---|---|
+| `slider_rod` | slider with clearance on a rod, three cases: impacts of its ends, accumulation of impacts, rest | yes |
+| `slider_crank_translational` | slider-crank of Flores, Leine and Glocker, clearance in the guide: frictional impacts at four corners | ideal twin |
+| `slider_crank_revolute` | slider-crank at 5000 rpm, clearance in one to three bearings: the classic benchmark | first contacts |
+| `four_bar` | four-bar linkage of Akhadkar, Acary and Brogliato, clearance in one to four joints, crank free or driven | first contacts, ideal twin |
+| `crank_rocker` | crank-rocker with a motor: range of the rocker, driving moment, impacts at its reversals | ideal twin |
+| `flexible_slider_crank` | slider-crank of the Test Set for IVP Solvers with a flexible rod and clearance in its pin | ideal twin, rigid rod |
+| `beam_on_stop` | clamped flexible beam that impacts on a stop: convergence with the number of modes | |
+| `double_pendulum_clearance` | two rods with clearance in the second or in both joints: energy and momentum | first contact |
+| `dual_manipulator` | two arms on a free-floating spacecraft, clearance in one or two joints, after a paper whose parameter tables are not available | ideal twin |
+| `chain` | any number of links that hang in bearings with clearance and rotate about the first one | without gravity |
+| `cam_follower` | eccentric cam under a spring-loaded flat or roller follower: lift-off, flight, return | lift-off, flight |
+| `bouncing_ball`, `pendulum_with_stop` | impacts that accumulate | yes |
+| `block_on_incline`, `stick_slip_oscillator` | sticking and slipping | yes |
+| `brick_on_steps` | a brick that tips over an edge, slips and tumbles down steps: corners and edges of rectangles | pendulum until it slips |
+| `newtons_cradle` | simultaneous impacts, with the prediction of each impact law | both outcomes |
+| `painleve_rod` | a sliding rod for which rigid contact with Coulomb friction has no solution, or two | |
+| `andrews_squeezer` | seven bodies in three loops, a standard benchmark of multibody codes | published motion and forces |
+| `heavy_top` | spatial: symmetric top on a ball joint, ideal or with clearance | published motion |
+| `turntable_ball` | spatial: a ball rolling on a turntable, on a circle at 2/7 of the table's angular velocity | yes |
+| `rattleback` | spatial: an ellipsoid that rolls on a plane and reverses its spin | rolling without slip |
+| `tippe_top` | spatial: a top that slides on its head and turns over onto its stem | sliding |
+| `euler_disc` | spatial: a thick disc that rolls on its edge, nearly flat, without loss | rolling without slip |
+| `universal_shaft` | spatial: two shafts and a universal joint | yes |
+| `bennett` | spatial: overconstrained four-bar that moves although it has more constraints than velocities | angles in closed form |
+| `socket_pendulum` | spatial: a rod suspended by a ball in a socket with clearance | frictionless |
+| `spatial_slider_crank` | spatial: slider-crank with clearance in its ball joint | ideal twin |
+| `loose_journal`, `slide_in_guide` | spatial: a journal in its sleeve and a rectangular slide in its guide, under load | statics |
+| `polishing_robot`, `six_rss` | spatial: two parallel robots with clearance in a slide or in twelve ball joints, after papers | ideal twin |
+| `xy_pointing` | spatial: two motors turn a platform about crossed axes, ideal joints or with clearance, after a paper | ideal twin |
+"""
+
 OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
 EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 5e-3"
 #: words of `nonsmooth run` after the problem's name
@@ -87,6 +127,7 @@ def page() -> str:
         "succession. `nonsmooth report` shows any run in motion ([A run as a page](report.md)).\n"
         "`python docs/gallery.py` writes this page and its figures.\n",
         "\n".join(f"[![drawing](figures/sketches/{name}.png) {name}](#{name})" for name in builtin()) + "\n",
+        TABLE,
     ]
     for name, one in builtin().items():
         source = "" if one.source.startswith(("Textbook", "A benchmark")) else f"\nSource: {one.source}.\n"

@@ -88,11 +88,9 @@ def test_readme_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert script is not None
     names: dict[str, object] = {}
     exec(compile(script[1], "README.md", "exec"), names)
-    *numbers, verdict = capsys.readouterr().out.splitlines()
-    height, impulse, violation = (float(line.split()[0]) for line in numbers)
-    assert verdict.startswith("accurate: ")
-    # At rest on its lower ends, 10 um down; the exact impulse at the right end is 25.775 N times 0.02 s, impacts too.
-    # Event-driven steps end the accumulation of impacts within dt_min = 2e-7 s, which costs 1.2e-7 of the impulse.
-    assert height == pytest.approx(-1e-5, abs=1e-14)
-    assert impulse == pytest.approx(25.775 * 0.02, rel=1e-6)
-    assert violation <= 1e-12
+    printed = capsys.readouterr().out
+    stated = re.search(r"```text\n(.*?)```", README, re.S)
+    # the end of the verdict, how well peak forces agree, is round-off
+    assert stated is not None and printed.rpartition(",")[0].rpartition(",")[0] in stated[1]
+    # Without clearance the exact force at the start is 2718.710472 N (tests/problems/test_slider_crank_revolute.py).
+    assert "2719 N without clearance" in printed and len(script[1].strip().splitlines()) <= 12
