@@ -193,7 +193,8 @@ error here, since it is most likely a wrong unit; in Python it is not.
 
 `read_model(path)` returns the model, `write_model(model, path)` writes one such that reading it gives the same numbers
 and bitwise identical runs; a model read from a file is assembled as the file specifies. A Python function of time
-cannot be written: `Ramp`, `Harmonic` and `Table` can, vectors of them (`TimeVector`), and `AxisAngle`.
+cannot be written: `Ramp`, `Harmonic`, `Table`, `Spline` and `MotionProfile` can, vectors of them (`TimeVector`),
+and `AxisAngle`.
 
 ```python
 >>> from tempfile import TemporaryDirectory

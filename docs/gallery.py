@@ -63,7 +63,7 @@ exact or published results for comparison; *ideal twin* is the same mechanism wi
 | `loose_journal`, `slide_in_guide` | spatial: a journal in its sleeve and a rectangular slide in its guide, under load | statics |
 | `polishing_robot`, `six_rss` | spatial: two parallel robots with clearance in a slide or in twelve ball joints, after papers | ideal twin |
 | `xy_pointing` | spatial: two motors turn a platform about crossed axes, ideal joints or with clearance, after a paper | ideal twin |
-"""
+"""  # noqa: E501
 
 OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
 EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 5e-3"

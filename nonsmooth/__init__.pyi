@@ -71,6 +71,8 @@ from nonsmooth.model.joints import Universal as Universal
 from nonsmooth.model.joints import UniversalPrismatic as UniversalPrismatic
 from nonsmooth.model.loads import Load as Load
 from nonsmooth.model.model import Model as Model
+from nonsmooth.model.profiles import MotionProfile as MotionProfile
+from nonsmooth.model.profiles import Spline as Spline
 from nonsmooth.model.shapes import BoxShape as BoxShape
 from nonsmooth.model.shapes import CylinderShape as CylinderShape
 from nonsmooth.model.shapes import Mesh as Mesh

@@ -47,6 +47,7 @@ def element_kinds() -> dict[str, type[Element]]:
 
 def time_functions() -> dict[str, type[TimeFunction]]:
     """Every function of time that is data, by name: ``"axis-angle"``, ``"table"``, ..."""
+    importlib.import_module("nonsmooth.model.profiles")
     return _by_name(_below(TimeFunction))
 
 

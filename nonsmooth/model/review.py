@@ -25,7 +25,7 @@ from nonsmooth.model.forces import Force, Gravity, Spring
 from nonsmooth.model.frames import rotation_matrix
 from nonsmooth.model.joints import Joint, Revolute, Spherical
 from nonsmooth.model.redundancy import Redundant
-from nonsmooth.model.signals import evaluate_signal
+from nonsmooth.model.signals import Table, evaluate_signal
 
 #: names of remarks, and what each is about
 REMARKS = {
@@ -40,6 +40,7 @@ REMARKS = {
     "angle": "an angle of more than a turn, as of degrees",
     "speed": "a speed as of revolutions per minute, or above that of sound",
     "still-driver": "a prescribed motion that stands still",
+    "table-driver": "a prescribed motion of a piecewise linear table, whose speed jumps",
     "driven-twice": "two drivers of one coordinate",
     "driven-fixed": "a driver that moves what the joints hold",
     "held-twice": "a bearing that has two joints or clearances",
@@ -63,6 +64,8 @@ WIDE, NARROW = 100.0, 0.03
 DIGITS = 0.02
 RATIO = 1e5
 FAST_TURN, FAST = 3000.0, 1000.0
+#: jump of the slopes of a table, as a share of the largest, up to which it is straight
+STRAIGHT = 1e-6
 ROUGH = 1.5
 #: points of joints that meet, and that do not, as shares of the size
 MEET, APART = 1e-4, 0.02
@@ -302,6 +305,13 @@ def _drivers(m: _Placed) -> Iterator[Rule]:
             ("speed", not turns and speed > FAST,
              f'"{one.name}" drives at {speed:g} m/s; lengths are in m, times in s.'),
         )
+        table = one.motion
+        if isinstance(table, Table):
+            slopes = np.diff(table.values) / np.diff(table.times)
+            jumps = int(np.sum(np.abs(np.diff(slopes)) > STRAIGHT * np.max(np.abs(slopes))))
+            yield ("table-driver", jumps > 0,
+                   f'the motion of "{one.name}" is a Table, whose speed jumps at {jumps} of its points, each a blow on '
+                   "the mechanism; for a smooth motion write a Spline of these points, or a MotionProfile.")
     for one, other in combinations(drivers, 2):
         same = one.coordinate == other.coordinate and set(one.body_names()) == set(other.body_names())
         points = [m.spots[driver.name][-1][1].tolist() for driver in (one, other)]

@@ -163,28 +163,9 @@ class Table(TimeFunction):
     values: Annotated[tuple[float, ...], Unit("value")]
 
     def __post_init__(self) -> None:
-        try:
-            times, values = floats(self.times), floats(self.values)
-        except (TypeError, ValueError):
-            raise ModelError(
-                f"Table: times and values must be numbers, got {self.times!r} and {self.values!r}."
-            ) from None
-        if times.ndim != 1 or times.size < 2 or times.shape != values.shape:
-            raise ModelError(
-                "Table: times and values must be two sequences of one length >= 2, "
-                f"got shapes {times.shape} and {values.shape}."
-            )
-        for name, array in (("times", times), ("values", values)):
-            bad = np.flatnonzero(~np.isfinite(array))
-            if bad.size:
-                raise ModelError(f"Table: {name} must be finite, got {name}[{bad[0]}] = {array[bad[0]]}.")
-        back = np.flatnonzero(np.diff(times) <= 0)
-        if back.size:
-            pair = f"{times[back[0]]:g} followed by {times[back[0] + 1]:g}"
-            raise ModelError(f"Table: times must increase strictly, got {pair}; for a jump leave a short ramp.")
-        object.__setattr__(self, "times", tuple(map(float, times)))
-        said = [one if isinstance(one, Stated) else float(one) for one in self.values]
-        object.__setattr__(self, "values", tuple(said))
+        times, values = checked_points("Table", self.times, self.values)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
 
     def __call__(self, t: Any) -> Any:
         if isinstance(t, ca.SX | ca.MX):
@@ -278,6 +259,29 @@ def tables(signal: Any) -> Iterator[Table]:
             yield from tables(part)
     elif isinstance(signal, AxisAngle):
         yield from tables(signal.angle)
+
+
+def checked_points(kind: str, t: Any, y: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Times and values of a function through points; ModelError if times do not increase, or lengths differ."""
+    try:
+        times, values = floats(t), floats(y)
+    except (TypeError, ValueError):
+        raise ModelError(f"{kind}: times and values must be numbers, got {t!r} and {y!r}.") from None
+    if times.ndim != 1 or times.size < 2 or times.shape != values.shape:
+        raise ModelError(
+            f"{kind}: times and values must be two sequences of one length >= 2, "
+            f"got shapes {times.shape} and {values.shape}."
+        )
+    for name, array in (("times", times), ("values", values)):
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise ModelError(f"{kind}: {name} must be finite, got {name}[{bad[0]}] = {array[bad[0]]}.")
+    back = np.flatnonzero(np.diff(times) <= 0)
+    if back.size:
+        pair = f"{times[back[0]]:g} followed by {times[back[0] + 1]:g}"
+        raise ModelError(f"{kind}: times must increase strictly, got {pair}; for a jump leave a short ramp.")
+    said = [one if isinstance(one, Stated) else float(one) for one in y]
+    return tuple(map(float, times)), tuple(said)
 
 
 def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:

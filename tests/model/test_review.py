@@ -151,6 +151,8 @@ MISTAKES = {
     "pin on a wrong point": (lambda: crank(pin=dict(at_a=(L1, 0))), "open-point"),
     "no gravity": (lambda: crank(without=["gravity"]), "no-gravity"),
     "driver that stands still": (lambda: crank(motor=dict(motion=lambda t: 100.0)), "still-driver"),
+    "driver through sampled angles": (
+        lambda: crank(motor=dict(motion=Table((0.0, 0.1, 0.2), (0.0, 10.0, 25.0)))), "table-driver"),
     "joint beside its clearance": (
         lambda: crank(more=[Revolute("dup", "crank", "rod", at_a=(L1 / 2, 0), at_b=(-L2 / 2, 0))]), "held-twice"),
     "body that nothing holds": (lambda: crank(more=[PlanarBody("ghost", mass=1, inertia=1)]), "unheld"),
