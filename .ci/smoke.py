@@ -110,7 +110,7 @@ def calls() -> dict[str, Callable[[], Any]]:
         "command line": lambda: None if main(words) == 0 else sys.exit("the command line failed"),
         "sweep": lambda: dict(
             sweep(
-                get_problem("slider-rod"), GaussQP(), grid({"guide.clearance": (1e-5, 2e-5)}), workers=2, **rigid_run
+                get_problem("slider-rod"), GaussQP(), grid({"guide.clearance": (1e-5, 2e-5)}), executor=2, **rigid_run
             ).sizes
         ),
     }

@@ -145,7 +145,7 @@ def coverage(name: str, seeds: int, members: int = 8) -> str:
     system, inside, widths, clock = build().build(), 0, [], time.perf_counter()
     missed = []
     for seed in range(seeds):
-        found = long_run(system, measures=[measure], members=members, seed=seed, workers=1, **arguments)[measure]
+        found = long_run(system, measures=[measure], members=members, seed=seed, executor=1, **arguments)[measure]
         inside += found.low <= value <= found.high
         widths.append((found.high - found.low) / 2 / value)
         missed += [] if found.low <= value <= found.high else [seed]

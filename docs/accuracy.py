@@ -167,7 +167,9 @@ def step_sizes() -> None:
         Case("`gauss-qp`, landing", own, GaussQP(), Landing(1e-6, stated.dt_max)),
         Case("`event-driven`", own, EventDriven(), ErrorControl(1e-4, 1e-6, 1e-6, stated.t_end / 4)),
     ]
-    found = step_size(lambda contact: slider_crank_translational(contact=contact), cases, t_end=stated.t_end, workers=1)
+    found = step_size(
+        lambda contact: slider_crank_translational(contact=contact), cases, t_end=stated.t_end, executor=1
+    )
     print("| stepper | order | mean error of the gaps [clearances] | worst overlap [m] |\n|---|---|---|---|")
     for one in found.series:
         error, overlap = one.measures["error"], one.measures["violation"]

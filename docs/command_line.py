@@ -88,26 +88,26 @@ EXAMPLES = {
     "study rigid-limit": ["nonsmooth study rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11"],
     "study step-size": [
         "nonsmooth study step-size slider-rod --case 2 --t-end 0.003 --stepper gauss-qp --levels 4 --jitter 2 "
-        "--workers 1",
+        "--executor 1",
     ],
     "study sweep": [
         "nonsmooth study sweep slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric peak-impulse "
-        "--grid guide.clearance=5e-6:2e-5:4 --workers 1 --output sweep.nc",
+        "--grid guide.clearance=5e-6:2e-5:4 --executor 1 --output sweep.nc",
     ],
     "study tolerance": [
         "nonsmooth study tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle "
-        "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --workers 1",
+        "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --executor 1",
         "nonsmooth new mechanism.toml",
         'nonsmooth study tolerance mechanism.toml --level kinematic --clearance "pin.clearance=20 H7/g6" '
         "--pose rod.angle=0.1 --metric deviation:rod.y --limit 2e-5 --runs 1000 --figure yield.png",
     ],
     "identify excite": [
         "nonsmooth identify excite xy-pointing --omega 0.4 --position 1.2,1.0 --velocity 0.25,0.2 --acceleration 1,1 "
-        "--starts 1 --workers 1 --output motion.csv --figure motion.png",
+        "--starts 1 --executor 1 --output motion.csv --figure motion.png",
     ],
     "identify estimate": [
         "nonsmooth identify excite xy-pointing --omega 1 --position 1.2,1.0 --velocity 2,2 --acceleration 10,10 "
-        "--starts 1 --workers 1 --example measured.csv",
+        "--starts 1 --executor 1 --example measured.csv",
         "nonsmooth identify estimate xy-pointing --data measured.csv --figure estimate.png",
         "nonsmooth identify estimate xy-pointing --data measured.csv --method consistent --json",
     ],
@@ -119,14 +119,14 @@ EXAMPLES = {
     ],
     "study bifurcation": [
         "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
-        "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",
+        "--steps 400 --transient 4 --points 4 --set gravity=9.81 --executor 1 --figure speed.png",
     ],
     "study gradient": [
         "nonsmooth study gradient slider-crank-revolute --of slider.x --t-end 1ms --by pin.clearance --by rod.mass",
     ],
     "study statistics": [
         "nonsmooth study statistics slider-crank-revolute --t-end 0.3 --members 4 --measure energy-rate "
-        "--measure mean-force:pin --workers 1 --figure statistics.png",
+        "--measure mean-force:pin --executor 1 --figure statistics.png",
     ],
     "plot": [
         "nonsmooth run slider-rod --case 2 --dt-min 1us --dt-max 1ms --t-end 20ms --output run.nc",

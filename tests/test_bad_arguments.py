@@ -237,11 +237,11 @@ STUDIES = {
     "dt": ({"dt": -1.0}, "dt must be"),
     "stepper class": ({"stepper": GaussQP}, "brackets"),
     "metrics": ({"metrics": 3}, "metrics must be"),
-    "workers": ({"workers": "2"}, "workers must be"),
-    "workers true": ({"workers": True}, "workers must be"),
+    "executor": ({"executor": 0}, "executor must be"),
+    "executor true": ({"executor": True}, "executor must be"),
     "piece": ({"piece": -1}, "piece must be"),
     "output": ({"output": 3}, "output must be"),
-    "scheduler": ({"scheduler": 3}, "scheduler must be"),
+    "executor of runs": ({"executor": [1, 2]}, "executor must be"),
     "parameters": ({"parameters": [1]}, "parameters must be"),
     "arguments": ({"arguments": [1]}, "arguments must be"),
     "progress": ({"progress": 3}, "progress must be"),
@@ -253,7 +253,7 @@ def test_an_argument_of_a_sweep_is_checked_before_its_runs(system, case):
     """Otherwise every run would fail, and the sweep be a table of failures."""
     changes, named = STUDIES[case]
     given = {"stepper": GaussQP(), "design": studies.grid({"guide.clearance": [1e-5]}), "t_end": 0.01, "dt": 1e-3}
-    given |= {"metrics": ["impacts"], "workers": 1} | changes
+    given |= {"metrics": ["impacts"], "executor": 1} | changes
     with pytest.raises(InputError, match=named):
         studies.sweep(system, **given)
 

@@ -122,7 +122,7 @@ def build(clearance=1e-5):
     for built in ("", ".build()"):
         (folder / "own.py").write_text(text.replace("BUILT", built), encoding="utf-8")
         name = f"found{len(built)}.nc"
-        assert main([*words, "--metric", "final:ball.y", "--workers", "1", "--output", name]) == 0, capsys.readouterr()
+        assert main([*words, "--metric", "final:ball.y", "--executor", "1", "--output", name]) == 0, capsys.readouterr()
         found = xarray.load_dataset(name)["final:ball.y"]
         assert found.values == pytest.approx([-1e-5, -2e-5], rel=1e-9)
 

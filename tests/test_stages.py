@@ -184,7 +184,7 @@ def test_progress_true(capsys):
 
 def test_studies_take_progress_true(capsys):
     """Whoever takes a function takes True as well."""
-    options = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["peak-impulse"], "workers": 1}
+    options = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["peak-impulse"], "executor": 1}
     sweep(slider_rod, GaussQP(), grid({"guide.clearance": [1e-5, 2e-5]}), **options, progress=True)
     assert capsys.readouterr().err.endswith("\n")
     with pytest.raises(InputError, match="progress must be True or a function, got 3"):

@@ -180,7 +180,7 @@ def test_set_of_another_dimension_is_refused_by_one_sentence(words, capsys):
 def test_ranges_take_units(tmp_path, monkeypatch, capsys):
     """Of parameters, of arguments whose origin states the unit, and of another dimension than theirs."""
     monkeypatch.chdir(tmp_path)
-    sweep = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "2ms", "--dt", "1e-4", "--workers", "1"]
+    sweep = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "2ms", "--dt", "1e-4", "--executor", "1"]
     sweep += ["--metric", "final:slider.y", "--json"]
     found = []
     for text in ("10um,20 um", "1e-5,2e-5", "10um:20um:2"):
@@ -277,7 +277,7 @@ def test_signals_and_steps_of_another_dimension(make, sentence):
 
 
 def test_studies_take_units_of_times_of_varied_values_and_of_parameters():
-    metrics = {"metrics": ["final:slider.x"], "workers": 1}
+    metrics = {"metrics": ["final:slider.x"], "executor": 1}
     said = sweep(
         slider_rod, GaussQP(), grid({"guide.clearance": ["10 um", 2e-5]}), t_end="2 ms", dt="10 us",
         parameters={"guide.length": "20 mm"}, **metrics,

@@ -12,7 +12,7 @@ from rich.table import Table
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units
-from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written, progress_bar
+from nonsmooth.cli.options import Comparing, Executor, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import number_of, settings_from, settings_of_study
 from nonsmooth.exceptions import InputError
@@ -231,7 +231,7 @@ def _short(value: float | str) -> str:
 def step_size(
     problem: Problem, *, case: str | None = None, t_end: Seconds | None = None, schemes: tuple[str, ...] = (),
     dt: Seconds | None = None, dt_max: Seconds | None = None, dt_min: Seconds = 1e-6, settings: tuple[str, ...] = (),
-    workers: int | None = None, written: Written, **study: Any,
+    executor: Executor | None = None, written: Written, **study: Any,
 ) -> None:  # fmt: skip
     """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders.
 
@@ -250,8 +250,8 @@ event-driven
         Shortest flight that NAME:landing resolves.
     settings : --set NAME=VALUE
         Argument of the problem, or element.parameter; repeatable.
-    workers : default: one per core
-        Processes, or threads of a batch.
+    executor : default: one process per core
+        Number of processes, or tcp://HOST:PORT of a Dask scheduler.
     """
     made = problem_of(problem)
     stated = made.step_size
@@ -278,7 +278,7 @@ event-driven
     check_dimensions(lambda: build(contact), words.texts)
     with progress_bar() as progress:
         found = studies.step_size(
-            build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, workers=workers,
+            build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, executor=executor,
             progress=progress, **study,
         )  # fmt: skip
     notes = []

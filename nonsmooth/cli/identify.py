@@ -10,7 +10,7 @@ import numpy as np
 from nonsmooth import identification
 from nonsmooth.cli.files import check_writable
 from nonsmooth.cli.inputs import Mechanism, Request, units_of
-from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown, progress_bar
+from nonsmooth.cli.options import Executor, Identified, Problem, Scheme, Seconds, Shown, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import by_name, number_of, values_of
 from nonsmooth.exceptions import InputError
@@ -21,7 +21,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 def excite(
     *, omega: float, position: str, velocity: str, acceleration: str, of: Identified, criterion: str = "D",
     harmonics: int = 5, samples: int = 400, starts: int = 8, seed: int = 0, noise: float = 0.01,
-    workers: int | None = None, output: Path | None = None, example: Path | None = None, shown: Shown,
+    executor: Executor | None = None, output: Path | None = None, example: Path | None = None, shown: Shown,
 ) -> None:  # fmt: skip
     """Find the periodic motion within bounds that excites the parameters best, and forecast their accuracy.
 
@@ -47,8 +47,8 @@ def excite(
         Of the starts.
     noise
         Noise of the forces, as a share of their peaks, for the forecast.
-    workers : default: one per core
-        Processes.
+    executor : default: one process per core
+        Number of processes, or tcp://HOST:PORT of a Dask scheduler.
     output
         Motion to write (.csv): t, and q, v, a of drives.
     example
@@ -63,7 +63,7 @@ def excite(
     Y = _regressor(of)
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
     with progress_bar() as progress:
-        found = identification.excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
+        found = identification.excite(Y, bounds, omega, settings=chosen, executor=executor, progress=progress)
     forecast = identification.forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
     if output is not None:
         t = found.motion.times(samples)

@@ -40,6 +40,11 @@ def elastic(text: str) -> float:
     raise typer.BadParameter(f"{text!r} is not a stiffness: a number [N/m^n], or one with its unit, as 10kN/mm^1.5")
 
 
+def processes(text: str) -> int | str:
+    """Number of processes, or the address of a Dask scheduler."""
+    return int(text) if text.strip().lstrip("-").isdigit() else text
+
+
 def completed(kind: str) -> Callable[[str], list[str]]:
     """A function that offers names of a kind for the shell's completion, also of files in the working folder."""
 
@@ -93,6 +98,7 @@ def progress_bar(report: Callable[[], Advance | Share] = Share) -> Iterator[Any]
 
 LINES: list[Line] = []  # lines at the end of the terminal that say what the command does
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
+Executor: TypeAlias = Any
 Law: TypeAlias = str
 Number: TypeAlias = str
 Problem: TypeAlias = str
@@ -108,6 +114,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
     "Sequence[str]": (list[str], {}),
     "tuple[Stiffness, ...]": (list[float], {"parser": elastic, "metavar": "K"}),
+    "Executor": (str, {"parser": processes, "metavar": "NUMBER|ADDRESS"}),
     "Law": (str, {"autocompletion": completed("law")}),
     "Number": (str, {"metavar": "NUMBER"}),
     "Problem": (str, {
@@ -172,14 +179,11 @@ class Processes:
 
     Parameters
     ----------
-    workers : default: one per core
-        Processes, or threads of a batch.
-    scheduler : tcp://HOST:PORT
-        A Dask cluster instead of processes.
+    executor : default: one process per core
+        Number of processes, or of threads of a batch; or tcp://HOST:PORT of a Dask scheduler.
     """
 
-    workers: int | None = None
-    scheduler: str | None = None
+    executor: Executor | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

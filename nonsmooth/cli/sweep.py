@@ -303,8 +303,8 @@ def bifurcation(
         Distance within which points are regarded as equal, to detect periodic motions.
     stepper : default: moreau-jean with --set stepper.projection=combined
         One of {steppers}.
-    workers : default: one per core
-        Processes.
+    executor : default: one process per core
+        Number of processes, or tcp://HOST:PORT of a Dask scheduler.
     """
     request = Request(**vars(runs), usual="moreau-jean", examples=example_values([over]))
     if request.problem.endswith(".toml"):  # the file completes the scheme, and for crossings end and step as well

@@ -153,7 +153,7 @@ def criteria(W: Array) -> dict[str, float]:
 @telling
 def excite(
     Y: Regressor, bounds: Bounds, omega: float, *, settings: Excite | None = None, base: BaseParameters | None = None,
-    workers: int | None = None, progress: Progress = None,
+    executor: Any = None, progress: Progress = None,
 ) -> Excitation:  # fmt: skip
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
@@ -168,17 +168,20 @@ def excite(
     omega : fundamental frequency [rad/s]
     settings : `Excite`
     base : the combinations of parameters; those of `base_parameters` by default
-    workers : processes; one per processor by default
+    executor : as for `nonsmooth.studies.sweep`
     progress : callable (what, share), or True for words on one line, optional
     """
+    from nonsmooth.studies.arguments import check_processes
     from nonsmooth.studies.workers import outcomes
+
+    check_processes(executor)
 
     chosen = settings or Excite()
     if bounds.table.shape[1] != len(Y.drives):
         raise InputError(f"Bounds are of {bounds.table.shape[1]} drive(s), the mechanism has {len(Y.drives)}.")
     begin, known, found = time.perf_counter(), base or base_parameters(Y), []
     search = _Search(Y, known, bounds, omega, chosen)
-    for _, one in outcomes(search.run, [(seed,) for seed in range(chosen.starts)], workers=workers):
+    for _, one in outcomes(search.run, [(seed,) for seed in range(chosen.starts)], executor=executor):
         found.append(one)
         whom(progress)(f"start {len(found)} of {chosen.starts}", len(found) / chosen.starts)
     found = sorted((one for one in found if np.isfinite(one[0])), key=lambda one: one[0])

@@ -12,12 +12,14 @@ from nonsmooth.model.system import System
 from nonsmooth.settings import floats, is_count, is_number, shown
 
 
-def check_processes(workers: Any, scheduler: Any, progress: Any) -> None:
+def check_processes(executor: Any, progress: Any = None) -> None:
     """Raise InputError for arguments that say how the runs of a study are distributed and told."""
-    if workers is not None:
-        check_count("workers", workers)
-    if not (scheduler is None or isinstance(scheduler, str)):
-        raise InputError(f'scheduler must be the address of a Dask scheduler, as "tcp://host:8786", got {scheduler!r}.')
+    number = is_count(executor) and executor >= 1
+    if not (executor is None or number or isinstance(executor, str) or hasattr(executor, "submit")):
+        raise InputError(
+            "executor must be a number of processes, at least 1, an executor of concurrent.futures, a Dask client, or "
+            f'the address of a Dask scheduler, as "tcp://host:8786", got {shown(executor)}.'
+        )
     if not (progress is None or progress is False or callable(progress)):
         raise InputError(f"progress must be True or a function, got {shown(progress)}.")
 

@@ -36,7 +36,7 @@ def statistics_of(trials: Mapping[str, Trial], seconds: float) -> tuple[dict[str
     labels, found, failed = list(trials), dict[str, Statistics](), dict[str, str]()
     turns = math.ceil(len(labels) / cores())
     tasks = [(trial, seconds / turns, max(1, cores() // len(labels))) for trial in trials.values()]
-    for i, made in outcomes(_statistics, tasks, workers=None):
+    for i, made in outcomes(_statistics, tasks):
         if isinstance(made, Statistics):
             found[labels[i]] = made
         else:
@@ -51,7 +51,7 @@ def _statistics(trial: Trial, seconds: float, workers: int) -> Statistics | str:
     try:
         return long_run(
             system, case.stepper, t_end=end, dt=case.dt, measures=compared(system), precision=PRECISION,
-            max_seconds=seconds, members=MEMBERS, parameters=case.parameters, workers=workers,
+            max_seconds=seconds, members=MEMBERS, parameters=case.parameters, executor=workers,
         )  # fmt: skip
     except NonsmoothError as failure:
         return str(failure)

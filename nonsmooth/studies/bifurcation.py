@@ -87,7 +87,7 @@ class Bifurcation(Result):
 @telling
 def bifurcation(
     section: Callable[[float], Array], values: Sequence[float] | Array, *, parameter: str, unit: str, quantity: str,
-    quantity_unit: str, workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
+    quantity_unit: str, executor: Any = None, progress: Progress = None,
 ) -> Bifurcation:  # fmt: skip
     """Collect the points of `section` for each value of a parameter; of one whose run fails the message.
 
@@ -101,8 +101,7 @@ def bifurcation(
         section, for instance by `periodic_section`.
     values : of the parameter
     parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
-    workers : int, optional, number of processes; 1 for this process only, one per core by default
-    scheduler : str, optional, address of a Dask scheduler, instead of local processes
+    executor : optional, as for `sweep`
     progress : callable (share), or True for words on one line, optional
 
     >>> def orbit(r):
@@ -110,13 +109,13 @@ def bifurcation(
     ...     for _ in range(300):
     ...         x.append(r * x[-1] * (1 - x[-1]))
     ...     return np.array(x[-32:])
-    >>> labels = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-", "workers": 1}
+    >>> labels = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-", "executor": 1}
     >>> bifurcation(orbit, [2.8, 3.2, 3.5, 3.9], **labels).periods(1e-6)
     array([1, 2, 4, 0])
     """
     if not callable(section):
         raise InputError(f"section must be a function, got {shown(section)}.")
-    check_processes(workers, scheduler, progress)
+    check_processes(executor, progress)
     numbers = numbers_of("values", values)
     clock, results = time.perf_counter(), dict[int, tuple[Array, float, str]]()
     tasks = [(value,) for value in numbers.tolist()]
@@ -130,7 +129,7 @@ def bifurcation(
 
     remedy = "`result` of this error has them; give the other values to go on"
     with handing_over(results, len(numbers), "values", finished, remedy):
-        for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
+        for i, result in outcomes(functools.partial(_one, section), tasks, executor=executor):
             results[i] = result
             whom(progress)(len(results) / len(numbers))
     return finished()
@@ -279,7 +278,7 @@ class LongRun:
     >>> section = PerPeriod("crank_speed", steps=400, transient=4, points=4)
     >>> stepper = MoreauJean(projection="combined")
     >>> run = LongRun(slider_crank_revolute, "crank_speed", "slider.x", stepper, section, arguments={"gravity": 9.81})
-    >>> found = bifurcation(run, [2.0, 3.0], **run.labels(2.0), workers=1)
+    >>> found = bifurcation(run, [2.0, 3.0], **run.labels(2.0), executor=1)
     >>> [len(points) for points in found.points], found.unit, found.quantity_unit
     ([4, 4], 'rad/s', 'm')
     """

@@ -65,12 +65,16 @@ def doubts(verdicts: Mapping[str, Any], failed: Mapping[str, str] | None = None)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Stored result of one run: `message` is empty unless it failed; kind and `horizon` [s] of its verdict."""
+    """Stored result of one run: `message` is empty unless it or a metric failed; kind and horizon [s] of its verdict."""
 
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     message: str = ""
     verdict: str = UNCHECKED
     horizon: float = np.inf
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.message) and not self.values
 
 
 class SweepFolder:
@@ -120,10 +124,11 @@ class SweepFolder:
             with _continued(path):
                 block = read_dataset(path)
                 columns = {str(name): block[name].values for name in block.data_vars if name not in FACTS}
-                facts = zip(*(block[name].values for name in ("run", *FACTS[1:])), strict=True)
-                for i, (number, message, verdict, until) in enumerate(facts):
-                    values = {} if message else {name: np.asarray(column[i]) for name, column in columns.items()}
-                    done[int(number)] = Outcome(values, str(message), UNCHECKED if message else str(verdict), until)
+                facts = zip(*(block[name].values for name in ("run", *FACTS)), strict=True)
+                for i, (number, status, message, verdict, until) in enumerate(facts):
+                    failed = status == FAILED
+                    values = {} if failed else {name: np.asarray(column[i]) for name, column in columns.items()}
+                    done[int(number)] = Outcome(values, str(message), UNCHECKED if failed else str(verdict), until)
         return done
 
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
@@ -163,9 +168,9 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
     import xarray
 
     data: dict[str, Any] = {
-        "status": ("run", texts(FAILED if one.message else FINISHED for one in outcomes)),
+        "status": ("run", texts(FAILED if one.failed else FINISHED for one in outcomes)),
         "message": ("run", texts(one.message for one in outcomes)),
-        "verdict": ("run", texts(INCOMPLETE if one.message else one.verdict for one in outcomes)),
+        "verdict": ("run", texts(INCOMPLETE if one.failed else one.verdict for one in outcomes)),
         "valid_until": ("run", np.array([one.horizon for one in outcomes], float)),
     }
     for name in dict.fromkeys(name for one in outcomes for name in one.values):

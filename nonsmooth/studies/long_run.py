@@ -34,7 +34,7 @@ from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, est
 from nonsmooth.studies.statistics.measures import COUNTED, OVER, Measure, Named, period_of
 from nonsmooth.studies.statistics.members import Advanced, Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
-from nonsmooth.studies.workers import cores, outcomes
+from nonsmooth.studies.workers import is_local, outcomes, width
 from nonsmooth.trust.automatic import MANY, rungs
 
 #: windows of the first runs, by which steps and times are known, and of each member before the first estimate
@@ -182,7 +182,7 @@ def long_run(
     precision: float | None = None, dt: float | StepControl | None = None, measures: Sequence[Any] = (),
     period: float | None = None, window: float | None = None, members: int = 12, max_seconds: float | None = None,
     seed: int = 0, parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
-    workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
+    executor: Any = None, progress: Progress = None,
 ) -> Statistics:  # fmt: skip
     """Estimate long-run means, quantiles and extremes of a motion, each with a 95 % interval.
 
@@ -219,8 +219,7 @@ def long_run(
     seed : int
         Seed of the initial states.
     parameters, arguments : constant parameters of the system, and arguments of the function
-    workers : number of processes, None for one per core
-    scheduler : address of a Dask cluster instead
+    executor : as for `sweep`
     progress : callable (what, share), or True for words on one line, optional
 
     Notes
@@ -231,12 +230,12 @@ def long_run(
     all measures together.
 
     >>> from nonsmooth_problems import slider_crank_revolute
-    >>> found = long_run(slider_crank_revolute, t_end=0.6, measures=["energy-rate"], members=4, workers=1)
+    >>> found = long_run(slider_crank_revolute, t_end=0.6, measures=["energy-rate"], members=4, executor=1)
     >>> found.kind, bool(found["energy-rate"].low < 40.0 < found["energy-rate"].high)
     ('chaotic', True)
     """
     check_stepper(stepper)
-    check_processes(workers, scheduler, progress)
+    check_processes(executor, progress)
     check_count("members", members, 4)
     check_count("seed", seed, 0)
     times = {"t_end": t_end, "period": period, "window": window, "max_seconds": max_seconds, "precision": precision}
@@ -263,7 +262,7 @@ def long_run(
         system, stepper, None if dt is None else step_control(dt), p, tuple(measures), length, period, t_end,
         PRECISION if endless else precision,
         SECONDS if max_seconds is None and (t_end is None or length is None) else max_seconds,
-        members, seed, workers, scheduler, whom(progress),
+        members, seed, executor, whom(progress),
     )  # fmt: skip
     return runs.result()
 
@@ -292,11 +291,11 @@ class _Runs:
     def __init__(
         self, system: System, stepper: Stepper | None, control: StepControl | None, parameters: Mapping[str, float],
         given: tuple[Any, ...], length: float | None, period: float | None, t_end: float | None,
-        precision: float | None, budget: float | None, members: int, seed: int, workers: int | None,
-        scheduler: str | None, tell: Any,
+        precision: float | None, budget: float | None, members: int, seed: int, executor: Any,
+        tell: Any,
     ) -> None:  # fmt: skip
         self.clock, self.budget, self.precision = time.perf_counter(), budget, precision
-        self.workers, self.scheduler, self.tell, self.members = workers, scheduler, tell, members
+        self.executor, self.tell, self.members = executor, tell, members
         start = system.start.t
         self.whole = length is None
         assert t_end is not None or length is not None
@@ -376,14 +375,14 @@ class _Runs:
             if k not in level.windows or level.done < windows
         ]  # fmt: skip
         work = sum(level.seconds * count for level, _, count in tasks)
-        quick = self.scheduler is None and 0 < work < QUICK
-        workers, ensembles = 1 if quick else self.workers, [level.ensemble for level in levels]
+        quick = is_local(self.executor) and 0 < work < QUICK
+        executor, ensembles = 1 if quick else self.executor, [level.ensemble for level in levels]
         arguments = [
             (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
         advance = _Advance(ensembles)
-        for n, (number, made) in enumerate(outcomes(advance, arguments, workers=workers, scheduler=self.scheduler)):
+        for n, (number, made) in enumerate(outcomes(advance, arguments, executor=executor)):
             level, k, count = tasks[number]
             self._take(level, k, count, made)
             self.tell(f"{windows} windows, {level.ensemble.control}", (n + 1) / len(tasks))
@@ -443,7 +442,7 @@ class _Runs:
 
     def _cost(self, windows: int, members: int) -> float:
         """Seconds that it takes to come to so many windows and members."""
-        count = self.workers or cores()
+        count = width(self.executor)
         todo = sum(
             level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels
         )  # fmt: skip
@@ -465,7 +464,7 @@ class _Runs:
 
     def _affords(self, windows: int, members: int) -> bool:
         finest = self.levels[-1]
-        return 3.0 * finest.seconds * windows * members / (self.workers or cores()) < self.left
+        return 3.0 * finest.seconds * windows * members / width(self.executor) < self.left
 
     def _dropped(self, levels: Sequence[_Level]) -> list[int]:
         """Rows that each measure takes to become stationary, at least."""

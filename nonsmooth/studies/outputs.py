@@ -173,7 +173,7 @@ def sensitivity(
     mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float],
     distributions: Mapping[str, Any], *, t_end: float, dt: float | StepControl | None = None, base: int = 64,
     seed: int = 0, parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
+    output: str | os.PathLike[str] | None = None, executor: Any = None,
     progress: Progress = None,
 ) -> xarray.Dataset:  # fmt: skip
     """Fraction of an output's variance due to each input, alone and including interactions.
@@ -183,7 +183,7 @@ def sensitivity(
 
     Parameters
     ----------
-    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress : as for `sweep`
+    mechanism, stepper, t_end, dt, parameters, arguments, output, executor, progress : as for `sweep`
     metric : a name or a function of a trajectory that gives one number, as for `tolerance`
     distributions : of at least two independent inputs, as for `sample`
     base : a power of two; ``base (k + 2)`` runs for k inputs
@@ -191,7 +191,7 @@ def sensitivity(
     """
     level = DynamicLevel(
         mechanism, stepper, metric, limit=math.inf, t_end=t_end, dt=dt, verdict=False, accuracy=math.inf,
-        parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
+        parameters=parameters, arguments=arguments, output=output, executor=executor,
         progress=progress,
     )  # fmt: skip
     outputs = level.plain(tuple(distributions), f"Saltelli, base {base}, seed {seed}: {words(distributions)}", output)

@@ -21,7 +21,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.arguments import built, check_build, check_count
+from nonsmooth.studies.arguments import built, check_build, check_count, check_processes
 from nonsmooth.studies.beyond import horizon_of, remarks_of
 from nonsmooth.studies.cases import (
     RTOL,
@@ -184,7 +184,7 @@ class StepSizes(Result):
 def step_size(
     build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, levels: int = 5, jitter: int = 8,
     reference: str = "best", bounds: tuple[Sequence[float], Sequence[float]] | None = None, repeats: int = 3,
-    workers: int | None = 1, progress: Progress = None,
+    executor: Any = 1, progress: Progress = None,
 ) -> StepSizes:  # fmt: skip
     """Run steppers with ever shorter steps and measure errors, violations and cost.
 
@@ -212,7 +212,7 @@ def step_size(
         with `Landing`.
     repeats
         Runs of which the quickest is the cost, as long as they are quick.
-    workers : number of processes, None for one per core; fast runs are timed afterwards, one by one
+    executor : as for `sweep`; fast runs are timed afterwards, one by one
     progress : callable (what, share), or True for words on one line, optional
 
     Examples
@@ -233,6 +233,7 @@ def step_size(
     cases = checked_cases(cases, "step_size")
     for name, value, least in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
         check_count(name, value, least)
+    check_processes(executor)
     if reference not in REFERENCES:
         raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
     without = next((case.label for case in cases if case.exact is None), None)
@@ -265,7 +266,7 @@ def step_size(
 
     remedy = "`result` of this error has their numbers by case and step; take fewer cases or levels"
     with handing_over(rows, len(tasks), "runs", finished, remedy):
-        for count, (n, row) in enumerate(outcomes(study.measured, [tasks[k] for k in turns], workers=workers)):
+        for count, (n, row) in enumerate(outcomes(study.measured, [tasks[k] for k in turns], executor=executor)):
             rows[turns[n]] = row
             tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
     series = []

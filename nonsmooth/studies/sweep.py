@@ -36,7 +36,7 @@ from nonsmooth.studies.designs import Design
 from nonsmooth.studies.files import FAILED, FINISHED, Outcome, SweepFolder, table
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
-from nonsmooth.studies.workers import cores, outcomes
+from nonsmooth.studies.workers import is_local, outcomes, width
 from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -110,22 +110,28 @@ class Runs:
             state = None if self._starts is None else self._starts.of(changed)
         except Exception as error:
             return Outcome(message=_said(error))
-        values, messages, verdicts = dict[str, NDArray[np.float64]](), [], list[Verdict]()
+        values, messages, raised = dict[str, NDArray[np.float64]](), list[str](), list[str]()
+        verdicts = list[Verdict]()
         for suffix, dt in self.steps.items():
             try:
                 run = simulate(
                     system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state, check=self.check,
                     max_seconds=self.max_seconds,
                 )  # fmt: skip
-                for metric in metrics:
-                    values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
-                verdicts.append(run.verdict)
             except Exception as error:
                 messages.append(_said(error))
-        if not verdicts:
-            return Outcome(message=messages[0])
+                continue
+            verdicts.append(run.verdict)
+            for metric in metrics:
+                try:
+                    values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
+                except Exception as error:
+                    raised.append(f"{metric.name}{suffix}: {_said(error)}")
+        if not verdicts or (raised and not values):
+            return Outcome(message=(raised + messages)[0])
         known = self.check or self.stepper is None or self.dt is None
-        return Outcome(values, "", verdicts[0].kind, verdicts[0].horizon) if known else Outcome(values)
+        message = "; ".join(raised)
+        return Outcome(values, message, verdicts[0].kind, verdicts[0].horizon) if known else Outcome(values, message)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
         """Run rows as a batch if possible, else one after the other."""
@@ -205,7 +211,7 @@ def sweep(
     mechanism: Mechanism, stepper: Stepper | None, design: Design, *, t_end: float,
     dt: float | StepControl | None = None, metrics: Metrics, halved: bool = False,
     parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None, check: bool = False,
-    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
+    output: str | os.PathLike[str] | None = None, executor: Any = None,
     piece: int | None = None, progress: Progress = None,
 ) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each row of a design, and return the metrics of every run.
@@ -236,12 +242,12 @@ def sweep(
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
         folder is removed when the file is complete.
-    workers : int, optional
-        Processes; one per core by default, 1 for this process only. If `simulate_batch` supports the stepper, the step
-        and all metrics (``final:...``, ``impulse``, ``gap-violation``, ``complementarity``), it is used with as many
-        threads; results are bitwise identical.
-    scheduler : address, optional
-        Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, instead of local processes.
+    executor : optional
+        Number of processes; one per core by default, 1 for this process only. Or a Dask client or the address of a Dask
+        scheduler, ``"tcp://host:8786"``, whose workers have this package, or an executor of `concurrent.futures`. If
+        `simulate_batch` supports the stepper, the step and all metrics (``final:...``, ``impulse``,
+        ``gap-violation``, ``complementarity``), it is used with as many threads instead of processes; results are
+        bitwise identical.
     piece : int, optional, number of runs in a block, which is passed to a worker and stored as a whole
     progress : callable (what, share), or True for words on one line, optional
 
@@ -250,8 +256,8 @@ def sweep(
     xarray.Dataset
         Metrics, ``status``, ``message``, ``verdict`` and ``valid_until``, its horizon, of each run; over the parameters
         of a grid, else over ``run`` with the parameters as coordinates. A failed run has its reason as message, and NaN
-        metrics; the verdict is its kind, "not checked" without `check` where steps are given. The dataset does not
-        depend on the machine or on the order of the runs.
+        metrics; a metric that raises is NaN alone, and its error the message. The verdict is its kind, "not checked"
+        without `check` where steps are given. The dataset does not depend on the machine or on the order of the runs.
 
     Examples
     --------
@@ -260,7 +266,7 @@ def sweep(
     >>> from nonsmooth_problems import slider_rod
     >>> design, metrics = grid({"guide.clearance": [1e-5, 4e-5]}), ["impacts", "fastest-approach"]
     >>> steps = Landing(1e-6, 1e-3)
-    >>> found = sweep(slider_rod, GaussQP(), design, t_end=4e-3, dt=steps, metrics=metrics, workers=1)
+    >>> found = sweep(slider_rod, GaussQP(), design, t_end=4e-3, dt=steps, metrics=metrics, executor=1)
     >>> found["fastest-approach"].values.round(6)
     array([0.014007, 0.028014])
     """
@@ -273,7 +279,7 @@ def sweep(
         raise InputError(f"t_end must be a positive number of seconds, got {shown(t_end)}.")
     if dt is not None:
         step_control(dt)
-    check_processes(workers, scheduler, progress)
+    check_processes(executor, progress)
     if piece is not None:
         check_count("piece", piece)
     if not (output is None or isinstance(output, str | os.PathLike)):
@@ -296,7 +302,7 @@ def sweep(
     tell = whom(progress)
 
     def report() -> None:
-        lost = sum(bool(outcome.message) for outcome in done.values())
+        lost = sum(outcome.failed for outcome in done.values())
         tell(f"{len(done)} of {len(design)} runs" + (f", {lost} failed" if lost else ""), len(done) / len(design))
 
     first = {name: float(x) for name, x in zip(design.names, design.values[0], strict=True) if "." not in name}
@@ -316,7 +322,7 @@ def sweep(
     if output is not None:
         remedy = f"{kept.folder} has them, and the same call goes on from there"
     with handing_over(done, len(design), "runs", finished, remedy):
-        for numbers, outcomes_ in _answers(runs, design, done, workers, scheduler, piece):
+        for numbers, outcomes_ in _answers(runs, design, done, executor, piece):
             kept.write(numbers, outcomes_)
             done |= dict(zip(numbers, outcomes_, strict=True))
             report()
@@ -326,13 +332,12 @@ def sweep(
 
 
 def _answers(
-    runs: Runs, design: Design, done: Mapping[int, Outcome], workers: int | None, scheduler: str | None,
-    piece: int | None,
+    runs: Runs, design: Design, done: Mapping[int, Outcome], executor: Any, piece: int | None
 ) -> Iterator[tuple[list[int], list[Outcome]]]:  # fmt: skip
     """Unfinished runs, in blocks as they finish."""
     left = [i for i in range(len(design)) if i not in done]
-    count = cores() if workers is None else workers
-    first = runs.batch(design.values[left[:1]], 1) if scheduler is None and left else None
+    count = width(executor)
+    first = runs.batch(design.values[left[:1]], 1) if is_local(executor) and left else None
     if first is not None:
         yield left[:1], first
         left, length = left[1:], piece or 4 * count
@@ -346,7 +351,7 @@ def _answers(
     length = piece or max(1, min(math.ceil(len(design) / (PIECES * count)), LONGEST))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
     tasks = [(design.values[numbers],) for numbers in pieces]
-    for k, answers in outcomes(runs.outcomes, tasks, workers=workers, scheduler=scheduler):
+    for k, answers in outcomes(runs.outcomes, tasks, executor=executor):
         yield pieces[k], answers
 
 

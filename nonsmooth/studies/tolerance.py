@@ -330,7 +330,7 @@ def tolerance(
     pose: Mapping[str, Any] | None = None, directions: Mapping[str, Any] | None = None, verdict: bool = False,
     accuracy: float = 0.01, sensitivity: bool = False, failure: Sequence[str] = (),
     parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
+    output: str | os.PathLike[str] | None = None, executor: Any = None,
     progress: Progress = None,
 ) -> Tolerance:  # fmt: skip
     """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
@@ -340,7 +340,7 @@ def tolerance(
 
     Parameters
     ----------
-    mechanism, stepper, dt, parameters, arguments, workers, scheduler, progress
+    mechanism, stepper, dt, parameters, arguments, executor, progress
         As for `sweep`. The kinematic level takes neither stepper nor step.
     metric
         The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
@@ -402,7 +402,7 @@ def tolerance(
     else:
         if pose or directions or failure:
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
-        runner: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "progress": progress}
+        runner: dict[str, Any] = {"executor": executor, "progress": progress}
         products = DynamicLevel(mechanism, stepper, metric, limit=limit, accuracy=accuracy, **both, **runner)
     distributions = {**clearances, **others}
     if sensitivity:

@@ -1,7 +1,6 @@
-"""Evaluation of a function for many tasks: in this process, in others on this machine, or on a Dask cluster."""
+"""Evaluation of a function for many tasks: in this process, in others on this machine, or by any executor."""
 
 import contextlib
-import functools
 import os
 import threading
 import time
@@ -9,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nonsmooth.exceptions import InputError, NonsmoothError
-from nonsmooth.studies.arguments import check_count
 
 WATCH = 1.0  # seconds between two checks of a worker whether its parent process exists
 PATIENCE = 3  # number of times that terminated workers are replaced without a finished task in between
@@ -25,40 +23,53 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def outcomes(
-    work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None = None
-) -> Iterator[tuple[int, Any]]:
-    """Number and outcome of each task, which are arguments of `work`, as they finish, by processes or Dask's workers.
+def is_local(executor: Any) -> bool:
+    """Whether an executor is a number of processes of this machine, or None for one per core."""
+    return executor is None or isinstance(executor, int)
 
-    Each process reads `work`, a function or a method, once: what its object builds for one task is there for the next.
+
+def width(executor: Any) -> int:
+    """Number of tasks that are computed at a time, as far as the executor says."""
+    if isinstance(executor, int):
+        return executor
+    if hasattr(executor, "nthreads"):  # a Dask client
+        return sum(executor.nthreads().values()) or 1
+    return getattr(executor, "_max_workers", None) or cores()
+
+
+def outcomes(
+    work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, executor: Any = None
+) -> Iterator[tuple[int, Any]]:
+    """Number and outcome of each task, which are arguments of `work`, as they finish; `executor` is that of `sweep`.
+
+    Each worker reads `work`, a function or a method, once: what its object builds for one task is there for the next.
     """
     known = dict(enumerate(tasks))
-    if workers is not None:
-        check_count("workers", workers)
-    count = min(cores() if workers is None else workers, max(len(known), 1))
-    if scheduler is None and count == 1:
+    count = min(width(executor), max(len(known), 1)) if is_local(executor) else 0
+    if count == 1:
         return ((number, work(*task)) for number, task in known.items())
     import cloudpickle  # functions and classes of a script or notebook, too
 
     try:
         parcel = bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
-        advice = "Give a function that builds the model, or workers=1."
+        advice = "Give a function that builds the model, or executor=1."
         raise InputError(f"The study cannot be sent to other processes ({error}). {advice}") from error
     sent = {number: (parcel, *task) for number, task in known.items()}
-    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
+    if count:
+        return _in_processes(sent, count)
+    return _on_dask(sent, executor) if isinstance(executor, str) else _by_executor(sent, executor)
+
+
+_unpacked = threading.local()  # of each thread its last parcel and what it contains
 
 
 def _done(parcel: bytes, *task: Any) -> Any:
-    return _unpacked(parcel)(*task)
+    if getattr(_unpacked, "parcel", None) != parcel:
+        import cloudpickle
 
-
-@functools.lru_cache(maxsize=2)
-def _unpacked(parcel: bytes) -> Callable[..., Any]:
-    """Once per process, so that tasks share what the work builds."""
-    import cloudpickle
-
-    return cloudpickle.loads(parcel)
+        _unpacked.parcel, _unpacked.work = parcel, cloudpickle.loads(parcel)
+    return _unpacked.work(*task)
 
 
 def _in_processes(tasks: dict[int, tuple[Any, ...]], count: int) -> Iterator[tuple[int, Any]]:
@@ -86,7 +97,7 @@ def _in_processes(tasks: dict[int, tuple[Any, ...]], count: int) -> Iterator[tup
             if not lives:
                 raise WorkersLost(
                     f"Worker processes died {PATIENCE} times in a row, {len(left)} tasks were left ({error}). "
-                    "Take fewer workers if memory is short; workers=1 shows where a crash comes from."
+                    "Take fewer workers if memory is short; executor=1 shows where a crash comes from."
                 ) from error
         finally:
             pool.shutdown(wait=True, kill_workers=unfinished)
@@ -106,7 +117,7 @@ def _live_with(parent: int) -> None:
 
 def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tuple[int, Any]]:
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
     except ImportError as error:
         needs = 'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]"'
         raise InputError(f"{needs} ({error}).") from error
@@ -115,8 +126,21 @@ def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tupl
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from error
     with contextlib.closing(client):
-        numbers = {client.submit(_done, *task, pure=False, retries=RETRIES): number for number, task in tasks.items()}
-        for future in as_completed(list(numbers), loop=client.loop):
+        yield from _by_executor(tasks, client)
+
+
+def _by_executor(tasks: dict[int, tuple[Any, ...]], executor: Any) -> Iterator[tuple[int, Any]]:
+    from concurrent.futures import BrokenExecutor, as_completed
+
+    if hasattr(executor, "get_executor"):  # a Dask client
+        executor = executor.get_executor(pure=False, retries=RETRIES)
+    numbers = {executor.submit(_done, *task): number for number, task in tasks.items()}
+    try:
+        for future in as_completed(list(numbers)):
             outcome = future.result()
-            yield numbers[future], outcome
-            future.release()
+            yield numbers.pop(future), outcome
+    except BrokenExecutor as error:
+        raise WorkersLost(f"The executor has lost its workers, {len(numbers)} tasks were left ({error}).") from error
+    finally:
+        for future in numbers:
+            future.cancel()

@@ -16,10 +16,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Crossings, LongRun, PerPeriod, bifurcation, periodic_section
 from nonsmooth_problems import pendulum_with_stop, slider_crank_revolute
 
-CRANK = ["study", "bifurcation", "slider-crank-revolute", "--of", "slider.x", "--set", "gravity=9.81", "--workers", "1"]
+CRANK = "study bifurcation slider-crank-revolute --of slider.x --set gravity=9.81 --executor 1".split()
 PERIODS = ["--drive", "crank_speed", "--steps", "400", "--transient", "3", "--points", "4"]
 SPEEDS = ["--over", "crank_speed=2:6:3"]
-PENDULUM = ["study", "bifurcation", "pendulum-with-stop", "--of", "v:rod.angle", "--workers", "1"]
+PENDULUM = ["study", "bifurcation", "pendulum-with-stop", "--of", "v:rod.angle", "--executor", "1"]
 EVENTS = ["--stepper", "event-driven", "--rtol", "1e-8", "--atol", "1e-10", "--dt-min", "1e-6", "--dt-max", "1e-2"]
 
 
@@ -101,7 +101,7 @@ def test_a_toml_file_states_its_scheme(folder, capsys):
     steps = 'stepper = "gauss-qp"\ndt_min = "1 us"\ndt_max = "1 ms"\n'
     path.write_text(f"{path.read_text(encoding='utf-8')}{steps}", encoding="utf-8")
     words = ["study", "bifurcation", "mechanism.toml", "--over", "pin.clearance=1e-4,2e-4", "--of", "rod.angle"]
-    assert main([*words, "--crossing", "v:rod.angle=0", "--direction", "both", "--after", "0", "--workers", "1"]) == 0
+    assert main([*words, "--crossing", "v:rod.angle=0", "--direction", "both", "--after", "0", "--executor", "1"]) == 0
     assert "rod.angle over pin.clearance, 2 values" in capsys.readouterr().out
 
 

@@ -38,16 +38,16 @@ RUNS = {
     "published": ["study published slider-rod --case 1 --json"],
     "step-size": [
         "study step-size slider-rod --case 2 --t-end 0.002 --stepper gauss-qp --stepper event-driven --levels 2 "
-        "--jitter 1 --workers 1 --json"
+        "--jitter 1 --executor 1 --json"
     ],
     "sweep": [
         "study sweep slider-rod --case 2 --t-end 0.002 --dt 1e-4 --metric peak-impulse --metric final:slider.y "
-        "--grid guide.clearance=5um:2e-5:2 --workers 1 --check --json"
+        "--grid guide.clearance=5um:2e-5:2 --executor 1 --check --json"
     ],
     "tolerance, dynamic": [
         "study tolerance slider-rod --case 2 --t-end 0.002 --dt 1e-4 --metric amplitude:slider.angle --limit 3e-5 "
         "--clearance guide.clearance=5e-6:1.5e-5 --sample slider.mass=normal:4:0.1 --runs 60 --factors 0.5:1:2 "
-        "--workers 1 --json"
+        "--executor 1 --json"
     ],
     "tolerance, kinematic": [
         "new mechanism.toml",
@@ -56,11 +56,11 @@ RUNS = {
     ],
     "bifurcation": [
         "study bifurcation slider-crank-revolute --over crank_speed=2,6 --of slider.x --drive crank_speed "
-        "--steps 400 --transient 1 --points 2 --set gravity=9.81 --set pin.restitution=0 --workers 1 --json"
+        "--steps 400 --transient 1 --points 2 --set gravity=9.81 --set pin.restitution=0 --executor 1 --json"
     ],
     "identify": [
         "identify excite xy-pointing --omega 1 --position 1.2,1.0 --velocity 2,2 --acceleration 10,10 --starts 1 "
-        "--workers 1 --example measured.csv --json",
+        "--executor 1 --example measured.csv --json",
         "identify estimate xy-pointing --data measured.csv --friction viscous --method huber --json",
     ],
     "fit": [

@@ -12,7 +12,7 @@ from nonsmooth.identification import regressor, simulated
 from nonsmooth_problems.xy_pointing import DRIVES, published_motion, xy_pointing
 
 BOUNDS = ["--omega", "0.4", "--position", "1.2,1.0", "--velocity", "0.25,0.2", "--acceleration", "1,1"]
-QUICK = ["--starts", "1", "--workers", "1"]
+QUICK = ["--starts", "1", "--executor", "1"]
 
 
 @pytest.fixture(autouse=True)

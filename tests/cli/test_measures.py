@@ -40,7 +40,7 @@ def heights(run, *, level: float, body: str = "ball", strict: bool = False):
     return {"highest": y.max(), "above": (y > level if strict else y >= level).mean()}
 '''
 RUN = [
-    "heights", "bouncing-ball", "--t-end", "0.3", "--dt", "1e-2", "--grid", "floor.restitution=0.5,0.7", "--workers",
+    "heights", "bouncing-ball", "--t-end", "0.3", "--dt", "1e-2", "--grid", "floor.restitution=0.5,0.7", "--executor",
     "1", "--stepper", "moreau-jean", "--level", "0.9",
 ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_a_file_has_the_name_of_a_function(own: Path) -> None:
 
 def test_impacts_of_a_ball(capsys: pytest.CaptureFixture[str]) -> None:
     """Newton's law gives the restitution of every impact; the shortest step bounds the error of its time."""
-    words = "--t-end 1 --dt-min 1e-6 --dt-max 1e-3 --grid floor.restitution=0.5,0.7 --workers 1 --json"
+    words = "--t-end 1 --dt-min 1e-6 --dt-max 1e-3 --grid floor.restitution=0.5,0.7 --executor 1 --json"
     app = typer.Typer()
     add_measures(app)
     app.command("other")(lambda: None)  # an app of one command takes no name

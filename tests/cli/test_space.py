@@ -156,20 +156,20 @@ STUDIES = {
     "rigid-limit": ["study", "rigid-limit", FILE, "--t-end", "0.012", *RIGID_SOFT, "--stiffness", "1e9"],
     "step-size": [
         "study", "step-size", FILE, "--t-end", "0.01", "--dt", "1e-3", "--dt-max", "1e-3", "--stepper", "moreau-jean",
-        "--levels", "4", "--jitter", "2", "--workers", "1",
+        "--levels", "4", "--jitter", "2", "--executor", "1",
     ],
     "sweep": [
         "study", "sweep", FILE, "--t-end", "0.012", "--metric", "peak-impulse", "--metric", "final:rod.wx", "--grid",
-        "ball.clearance=1e-4:5e-4:2", "--workers", "1",
+        "ball.clearance=1e-4:5e-4:2", "--executor", "1",
     ],
     "tolerance": [
         "study", "tolerance", FILE, "--t-end", "0.012", "--metric", "peak-impulse", "--limit", "1", "--clearance",
-        "ball.clearance=1e-4:5e-4", "--runs", "60", "--factors", "0.5:1:2", "--workers", "1", "--stepper",
+        "ball.clearance=1e-4:5e-4", "--runs", "60", "--factors", "0.5:1:2", "--executor", "1", "--stepper",
         "moreau-jean", "--dt", "1e-3",
     ],
     "bifurcation": [
         "study", "bifurcation", FILE, "--over", "ball.clearance=1e-4,2e-4", "--of", "rod.qy", "--period", "0.002",
-        "--steps", "4", "--transient", "1", "--points", "3", "--workers", "1", "--stepper", "moreau-jean",
+        "--steps", "4", "--transient", "1", "--points", "3", "--executor", "1", "--stepper", "moreau-jean",
     ],
 }  # fmt: skip
 

@@ -96,16 +96,16 @@ STUDIES = {
     ],
     "step-size": [
         "study", "step-size", FILE, "--t-end", "0.01", "--dt", "1e-3", "--dt-max", "1e-3", "--stepper", "moreau-jean",
-        "--levels", "4", "--jitter", "2", "--workers", "1",
+        "--levels", "4", "--jitter", "2", "--executor", "1",
     ],
     "sweep": [
         "study", "sweep", FILE, "--t-end", "0.012", "--metric", "peak-impulse", "--grid", "pin.clearance=1e-4:5e-4:2",
-        "--workers", "1",
+        "--executor", "1",
     ],
     "tolerance": [
         "study", "tolerance", FILE, "--t-end", "0.012", "--metric", "peak-impulse", "--limit", "1", "--clearance",
-        "pin.clearance=1e-4:5e-4", "--runs", "60", "--factors", "0.5:1:2", "--workers", "1", "--stepper", "moreau-jean",
-        "--dt", "1e-3",
+        "pin.clearance=1e-4:5e-4", "--runs", "60", "--factors", "0.5:1:2", "--executor", "1", "--stepper",
+        "moreau-jean", "--dt", "1e-3",
     ],
 }  # fmt: skip
 

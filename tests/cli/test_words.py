@@ -92,7 +92,7 @@ def test_a_duration_that_is_none(text, capsys):
         ["run", "slider-rod", *SHORT],
         ["compare", "slider-rod", "--t-end", "2ms", "--stiffness", "1e11", "--target", "0"],
         ["study", "sweep", "slider-rod", *SHORT, "--metric", "peak-impulse", "--grid", "guide.clearance=1e-5,2e-5",
-         "--workers", "1"],
+         "--executor", "1"],
     ],
     ids=["run", "compare", "sweep"],
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_quiet_errors_are_said(capsys):
     "words",
     [
         ["compare", "slider-rod", "--t-end", "2ms", "--target", "0"],
-        ["study", "step-size", "slider-rod", "--t-end", "2ms", "--levels", "3", "--jitter", "1", "--workers", "1",
+        ["study", "step-size", "slider-rod", "--t-end", "2ms", "--levels", "3", "--jitter", "1", "--executor", "1",
          ],
         ["run", "slider-rod", *SHORT],
     ],
@@ -189,7 +189,7 @@ def test_no_example_gives_a_warning(path):
 
 
 def test_a_sweep_prints_its_values(capsys):
-    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5,2e-5", "--workers", "1"]
+    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5,2e-5", "--executor", "1"]
     assert main(["study", "sweep", "slider-rod", *SHORT, *words]) == 0
     out = capsys.readouterr().out
     rows = [line.split() for line in out.splitlines() if re.match(r"[12] ", line)]
@@ -198,7 +198,7 @@ def test_a_sweep_prints_its_values(capsys):
 
 
 def test_of_a_long_sweep_both_ends_are_printed(capsys):
-    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5:2e-5:45", "--workers", "1"]
+    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5:2e-5:45", "--executor", "1"]
     assert main(["study", "sweep", "slider-rod", *SHORT, *words]) == 0
     table = capsys.readouterr().out.partition("verdict")[2]
     rows = [line.split()[0] for line in table.splitlines() if re.match(r"(\d+|\.\.\.) ", line)]
@@ -297,13 +297,13 @@ def test_every_study_checks_the_dimension_of_an_argument(words, folder, capsys):
 def test_what_a_study_varies_needs_no_other_value(option, folder, capsys):
     text = OWN.format(arguments="height", law="Rigid(restitution=0.0, friction=0.0)", built="")
     (folder / "ball.py").write_text(text.replace("0.01)", "height)"), encoding="utf-8")
-    words = ["ball.py", "--t-end", "60ms", "--dt", "1e-3", "--workers", "1", "--json"]
+    words = ["ball.py", "--t-end", "60ms", "--dt", "1e-3", "--executor", "1", "--json"]
     sweep = ["study", "sweep", "--metric", "fastest-approach", "--runs", "2", *option.split()]
     assert main([*sweep, *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(set(found["metrics"]["fastest-approach"])) == 2 and found["failed"] == 0
     over = ["study", "bifurcation", "ball.py", "--over", "height=11mm,20mm", "--of", "ball.y", "--period", "1ms"]
-    over += ["--steps", "10", "--transient", "1", "--points", "2", "--workers", "1", "--json"]
+    over += ["--steps", "10", "--transient", "1", "--points", "2", "--executor", "1", "--json"]
     assert main(over) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unit"] == "m" and found["values"] == [0.011, 0.02] and found["points"][0] != found["points"][1]
@@ -315,13 +315,13 @@ def test_the_columns_of_a_sweep_have_units(folder, capsys):
     (folder / "own.py").write_text(ARGUMENTS, encoding="utf-8")
     varied = ["--list", "clearance=1mm,2mm", "--list", "pin.at_a_x=0,0", "--list", "free=1,2", "--list", "size=1,2"]
     words = ["study", "sweep", "own.py", "--metric", "impulse", "--t-end", "1ms", "--dt", "1e-4", *varied]
-    assert main([*words, "--workers", "1"]) == 0
+    assert main([*words, "--executor", "1"]) == 0
     [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("run ")]
     assert line.split() == ["run", "[m]", "[m]", "free", "size", "[N", "s]", "verdict"], "size is kg or m, free unknown"
 
 
 def test_a_file_goes_to_a_process_that_does_not_find_it(folder):
-    """As those of ``--workers``, with the names that it defines, also where another module has its name."""
+    """As those of ``--executor``, with the names that it defines, also where another module has its name."""
     text = OWN.format(arguments="", law="Rigid(restitution=0.5, friction=0.0)", built="")
     (folder / "json.py").write_text(text, encoding="utf-8")
     (folder / "problem.pickle").write_bytes(cloudpickle.dumps(python_problem(folder / "json.py")))

@@ -71,7 +71,7 @@ def test_better_than_published(pointing, bounds, omega, log_det, condition, work
     Y, base = pointing
     shares = []
     options = {"settings": Excite(starts=2), "progress": lambda what, share: shares.append(share)}
-    found = excite(Y, Bounds(*bounds), omega, base=base, workers=workers, **options)
+    found = excite(Y, Bounds(*bounds), omega, base=base, executor=workers, **options)
     assert found.measures["log det"] >= log_det and found.measures["condition"] <= condition
     assert np.max(Bounds(*bounds).share(found.motion, 10_000)) <= 1.0
     assert np.max(np.abs(found.motion.ends())) < 1e-12
@@ -84,7 +84,7 @@ def test_bounds_of_forces_and_collisions_are_kept(pointing):
     Y, base = pointing
     clear = lambda q: 1.1 - np.abs(q[:, :1]) - np.abs(q[:, 1:])  # noqa: E731
     bounds = Bounds(*WIDE, force=(1.2, 0.3), clear=clear)
-    found = excite(Y, bounds, 1.0, base=base, settings=Excite(starts=1), workers=1)
+    found = excite(Y, bounds, 1.0, base=base, settings=Excite(starts=1), executor=1)
     states = found.motion.states(found.motion.times(2000))
     assert np.all(np.max(np.abs(Y.force(*states)), axis=0) <= (1.2, 0.3)) and np.min(clear(states[0])) >= 0
     assert np.max(np.abs(Y.force(*states)) / (1.2, 0.3)) > 0.9

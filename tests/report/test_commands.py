@@ -125,13 +125,13 @@ def test_a_comparison_has_its_runs_its_table_and_its_figure(folder: Path) -> Non
     "words",
     [
         "rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11",
-        "step-size slider-rod --case 2 --t-end 0.003 --stepper gauss-qp --levels 3 --jitter 1 --workers 1",
+        "step-size slider-rod --case 2 --t-end 0.003 --stepper gauss-qp --levels 3 --jitter 1 --executor 1",
         "sweep slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric peak-impulse --grid guide.clearance=5e-6:2e-5:3 "
-        "--workers 1",
+        "--executor 1",
         "tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle --limit 3e-5 "
-        "--clearance guide.clearance=5e-6:1.5e-5 --runs 60 --factors 0.5:1:2 --workers 1",
+        "--clearance guide.clearance=5e-6:1.5e-5 --runs 60 --factors 0.5:1:2 --executor 1",
         "bifurcation slider-crank-revolute --over crank_speed=2:6:2 --of slider.x --drive crank_speed --steps 400 "
-        "--transient 2 --points 2 --set gravity=9.81 --workers 1",
+        "--transient 2 --points 2 --set gravity=9.81 --executor 1",
     ],
     ids=lambda words: words.split()[0],
 )

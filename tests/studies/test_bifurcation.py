@@ -30,7 +30,7 @@ def logistic_map():
 
 def test_points_of_a_chaotic_motion_are_samples_of_its_attractor():
     """The command used to leave open whether points of a motion that round-off decides mean anything."""
-    chaotic, periodic = (bifurcation(logistic_map(), [r], **LABELS, workers=1) for r in (3.7, 3.2))
+    chaotic, periodic = (bifurcation(logistic_map(), [r], **LABELS, executor=1) for r in (3.7, 3.2))
     assert any(
         "shown by its attractor, of which points are samples" in str(line) for line in _motions(chaotic, "", 1e-6)
     )
@@ -43,7 +43,7 @@ def test_the_cascade_of_the_logistic_map(workers, tmp_path):
     # period doubling at 3, 1 + sqrt(6) = 3.449, 3.544, 3.564; a window of period three from 1 + sqrt(8) = 3.828
     shares = []
     values = [2.9, 3.2, 3.5, 3.555, 3.7, 3.84]
-    found = bifurcation(logistic_map(), values, **LABELS, workers=workers, progress=shares.append)
+    found = bifurcation(logistic_map(), values, **LABELS, executor=workers, progress=shares.append)
     assert found.periods(1e-6).tolist() == [1, 2, 4, 8, 0, 3]
     assert shares == [pytest.approx((i + 1) / 6) for i in range(6)]
     np.testing.assert_allclose(found.points[0], 1 - 1 / 2.9, atol=1e-12)
@@ -59,7 +59,7 @@ def test_a_value_that_fails_leaves_the_others():
             raise SolverFailed("no answer")
         return np.full(int(value), value)
 
-    found = bifurcation(section, [1.0, 2.0, 3.0], **LABELS, workers=1)
+    found = bifurcation(section, [1.0, 2.0, 3.0], **LABELS, executor=1)
     assert [len(points) for points in found.points] == [1, 0, 3]
     assert found.failures == {2.0: "no answer"} and "1 failed" in repr(found)
     table = found.to_dataset()
@@ -101,6 +101,6 @@ def test_bad_arguments_are_named():
         with pytest.raises(InputError, match="values must be a list of finite numbers"):
             bifurcation(logistic_map(), bad, **LABELS)
     with pytest.raises(InputError, match="section must return a list of numbers, got an array of shape"):
-        bifurcation(lambda value: np.eye(2), [1.0], **LABELS, workers=1)
+        bifurcation(lambda value: np.eye(2), [1.0], **LABELS, executor=1)
     with pytest.raises(InputError, match="steps must be a whole number, at least 1"):
         periodic_section(slider_crank_revolute().build(), MoreauJean(), period=1.0, steps=0, transient=1, points=1)

@@ -181,7 +181,7 @@ def test_a_system_keeps_its_start_with_another_law() -> None:
 
 def test_a_sweep_states_verdicts_where_runs_are_checked() -> None:
     design = grid({"guide.clearance": [1e-5, 4e-5]})
-    options = {"t_end": 4e-3, "metrics": ["impacts"], "workers": 1}
+    options = {"t_end": 4e-3, "metrics": ["impacts"], "executor": 1}
     once = sweep(slider_rod, ns.MoreauJean(), design, dt=1e-4, **options)
     assert list(once["verdict"].values) == ["not checked"] * 2
     checked = sweep(slider_rod, ns.EventDriven(), design, dt=CONTROL, check=True, **options)

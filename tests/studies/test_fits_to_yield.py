@@ -266,7 +266,7 @@ def test_products_that_are_not_accurate_are_bounds():
     model = crank(r=0.025, rod=0.06, angular_velocity=6.0)
     model.add(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(6.0)))
     system = model.build(assemble=model.ideal().assemble())
-    common = {"limit": 1.2e-5, "t_end": 0.2, "verdict": True, "runs": 60, "workers": 1}
+    common = {"limit": 1.2e-5, "t_end": 0.2, "verdict": True, "runs": 60, "executor": 1}
     good = tolerance(system, GaussQP(), "deviation:slider.x", dt=0.005, **common)
     pressed = Kinematics(system, "slider.x", t=0.2).deviations(["pin.clearance"], good.inputs[0])[:, 0]
     assert good.outputs[0] == pytest.approx(pressed, abs=2e-7) and not good.unsure.any()
@@ -282,7 +282,7 @@ def test_dimensions_scatter_at_the_dynamic_level():
     model.add(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(1.0)))
     system = model.build(assemble=model.ideal().assemble())
     run = tolerance(
-        system, GaussQP(), "deviation:slider.x", limit=5e-5, t_end=0.1, dt=0.005, runs=59, workers=1
+        system, GaussQP(), "deviation:slider.x", limit=5e-5, t_end=0.1, dt=0.005, runs=59, executor=1
     )  # fmt: skip
     kinematics = Kinematics(system, "slider.x", t=0.1, directions={"pin": 0.0})
     assert np.abs(kinematics.deviations(run.names, run.inputs[0]))[:, 0] == pytest.approx(run.outputs[0], abs=1e-7)
@@ -443,7 +443,7 @@ def test_one_command_from_a_file(tmp_path, capsys):
         "--t-end",
         "0.1",
     ]
-    assert main([*words, *dynamic, "--dt", "5e-3", "--workers", "1"]) == 0
+    assert main([*words, *dynamic, "--dt", "5e-3", "--executor", "1"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["not_accurate"] == [0] and found["yield"]["low"] < norm.cdf(2 / 2.0582) < found["yield"]["high"]
     assert main([*words[:-1], "--limit", "1", "--level", "kinematic"]) == 0

@@ -44,7 +44,7 @@ def test_a_batch_hands_over_the_runs_that_are_finished(monkeypatch):
 def test_a_sweep_hands_over_its_runs_and_goes_on(monkeypatch, tmp_path, kept):
     output = tmp_path / "sweep.nc" if kept else None
     design = grid({"guide.clearance": CLEARANCES})
-    settings = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["impacts"], "workers": 1, "piece": 2, "output": output}
+    settings = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["impacts"], "executor": 1, "piece": 2, "output": output}
     with monkeypatch.context() as patched:
         patched.setattr(Runs, "outcomes", pressed_after(2, Runs.outcomes))
         remedy = "sweep.nc.runs has them, and the same call goes on" if kept else "with output=FILE.nc .* the same call"
@@ -58,7 +58,7 @@ def test_a_sweep_hands_over_its_runs_and_goes_on(monkeypatch, tmp_path, kept):
 
 def test_a_bifurcation_and_a_comparison_hand_over_what_they_have(monkeypatch):
     section = pressed_after(2, lambda value: np.array([value, 2 * value]))
-    labels = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-", "workers": 1}
+    labels = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-", "executor": 1}
     with pytest.raises(Interrupted, match="after 2 of 4 values; .* give the other values") as stopped:
         bifurcation(section, [1.0, 2.0, 3.0, 4.0], **labels)
     assert stopped.value.result.values.tolist() == [1.0, 2.0]
@@ -75,7 +75,7 @@ def test_a_bifurcation_and_a_comparison_hand_over_what_they_have(monkeypatch):
 def test_the_command_says_how_to_go_on(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Runs, "outcomes", pressed_after(1, Runs.outcomes))
-    words = "study sweep slider-rod --case 2 --t-end 2e-3 --dt 1e-4 --stepper moreau-jean --workers 1 --metric impacts"
+    words = "study sweep slider-rod --case 2 --t-end 2e-3 --dt 1e-4 --stepper moreau-jean --executor 1 --metric impacts"
     assert main([*words.split(), "--grid", "guide.clearance=1e-5,2e-5,3e-5", "--output", "sweep.nc"]) == 130
     said = capsys.readouterr().err
     assert "of 3 runs; sweep.nc.runs has them, and the same call goes on from there." in said

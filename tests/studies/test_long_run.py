@@ -65,7 +65,7 @@ def shaken(acceleration, restitution=0.5):
 def test_mean_free_path_of_sinais_billiard(chaotic):
     # at speed 1 the mean time between impacts is the mean free path, pi A / P exactly
     found = long_run(
-        chaotic.billiard(), window=5.0, t_end=60.0, measures=["time/impact", "impacts"], members=6, workers=1
+        chaotic.billiard(), window=5.0, t_end=60.0, measures=["time/impact", "impacts"], members=6, executor=1
     )
     path = found["time/impact"]
     assert found.kind == "chaotic" and path.low < chaotic.free_path() < path.high
@@ -86,7 +86,7 @@ def test_runs_that_separate_late_are_no_independent_sample():
     model.add(Damper("damper", "ground", "mass", at_a=(-10.0, 0.0), damping=0.04))
     model.add(PointForce("drive", "mass", force=TimeVector((Harmonic(1.0, period=period), 0.0))))
     model.add(PointPlane("stop", "ground", "mass", direction=math.pi / 2, contact=law))
-    settings = {"measures": ["energy-rate:impacts"], "members": 6, "workers": 1}
+    settings = {"measures": ["energy-rate:impacts"], "members": 6, "executor": 1}
     with pytest.raises(InputError, match="is not stationary after 100 windows.*its transient is longer than half"):
         long_run(model, t_end=100 * period, **settings)
     assert long_run(model, t_end=400 * period, **settings).transient > 50
@@ -103,14 +103,14 @@ def test_kinetic_energy_of_the_billiard_is_kept(chaotic):
 def test_losses_agree_with_a_program_that_goes_from_impact_to_impact(chaotic):
     build, arguments, measure, _ = chaotic.CASES["table"]
     value, error = chaotic.mean_of(chaotic.table_loss(20_000, 0.0, chaotic.ACCELERATION, chaotic.BOUNCE))
-    found = long_run(build(), measures=[measure], members=8, workers=1, **arguments)[measure]
+    found = long_run(build(), measures=[measure], members=8, executor=1, **arguments)[measure]
     # five standard errors of the difference: a chance of some 1e-4 for eight members
     half = (found.high - found.low) / 2
     assert abs(found.value - value) < 5.0 * math.hypot(error, half / 2.36) and half < 0.2 * value
 
 
 def test_a_table_carries_the_weight_of_a_ball_however_that_bounces():
-    found = long_run(shaken(3.0, 0.8), t_end=6.0, measures=["mean-force:floor"], members=4, workers=1)
+    found = long_run(shaken(3.0, 0.8), t_end=6.0, measures=["mean-force:floor"], members=4, executor=1)
     force = found["mean-force:floor"]
     # the mean of the force differs from m g by the change of momentum over the length of the run alone
     assert force.value == pytest.approx(2.0 * 9.81, rel=0.05)
@@ -119,7 +119,7 @@ def test_a_table_carries_the_weight_of_a_ball_however_that_bounces():
 def test_a_motion_that_repeats_itself_has_an_exact_value():
     # with e = 0 at 1.5 g the ball leaves the table and lands once per period, with the same loss each time
     found = long_run(shaken(1.5, 0.0), t_end=3.0, measures=["energy-rate", "contact-share:floor", "impacts"], members=4,
-                     workers=1)  # fmt: skip
+                     executor=1)  # fmt: skip
     assert found.kind == "periodic"
     assert found["impacts"].value == 1.0 and found["impacts"].low == found["impacts"].high == 1.0
     share = found["contact-share:floor"]
@@ -134,7 +134,7 @@ def test_a_motion_that_repeats_itself_has_an_exact_value():
 
 
 def test_a_motion_without_clearance_is_exact():
-    found = long_run(slider_crank_revolute(ideal=True), t_end=0.12, measures=["mean-force:pin"], members=4, workers=1)
+    found = long_run(slider_crank_revolute(ideal=True), t_end=0.12, measures=["mean-force:pin"], members=4, executor=1)
     force = found["mean-force:pin"]
     # each period is the same but for steps: the force turns by 2 pi / 100 within one at most, the length of whose mean
     # vector is less by (2 pi / 100)^2 / 24, 0.02 %
@@ -155,7 +155,7 @@ def test_a_biased_scheme_is_called_biased():
 
 def test_the_same_seed_gives_the_same_result_and_another_one_another():
     system = slider_crank_revolute().build()
-    arguments = {"t_end": 0.12, "measures": ["energy-rate"], "members": 4, "workers": 1}
+    arguments = {"t_end": 0.12, "measures": ["energy-rate"], "members": 4, "executor": 1}
     a, b, c = (long_run(system, seed=seed, **arguments)["energy-rate"].value for seed in (0, 0, 1))
     assert a == b != c
 
@@ -167,7 +167,7 @@ def test_quantiles_return_levels_and_functions(tmp_path):
 
     fastest.unit = "m/s"
     names = ["force-over:pin", "force-over:pin@q0.9", "force-over:pin@sd", "force-over:pin@return=1s", fastest]
-    found = long_run(slider_crank_revolute(), t_end=0.24, measures=names, members=4, workers=1)
+    found = long_run(slider_crank_revolute(), t_end=0.24, measures=names, members=4, executor=1)
     mean, tenth, sd, level = (found[name].value for name in names[:4])
     assert mean < tenth < level and sd > 0.0  # of any distribution that is not degenerate
     assert found["fastest"].unit == "m/s" and 20.0 < found["fastest"].value < 60.0  # the ideal slider has 28 m/s
@@ -181,7 +181,7 @@ def test_quantiles_return_levels_and_functions(tmp_path):
 
 
 def test_a_motion_with_an_end_has_means_over_motions_that_begin_alike():
-    found = long_run(slider_rod(case=2), t_end=0.01, measures=["energy-rate"], members=4, workers=1)
+    found = long_run(slider_rod(case=2), t_end=0.01, measures=["energy-rate"], members=4, executor=1)
     assert found.kind == "accurate" and found["energy-rate"].sampling == 0.0
 
 
@@ -203,12 +203,12 @@ def test_a_motion_with_an_end_has_means_over_motions_that_begin_alike():
 )
 def test_wrong_arguments_are_named(arguments, sentence):
     with pytest.raises(InputError, match=sentence):
-        long_run(slider_crank_revolute(), **{"t_end": 0.2, "workers": 1} | arguments)
+        long_run(slider_crank_revolute(), **{"t_end": 0.2, "executor": 1} | arguments)
 
 
 def test_what_has_no_long_run_value_is_named():
     with pytest.raises(InputError, match='"mean:crank.angle" is not stationary'):
-        long_run(slider_crank_revolute(), t_end=0.3, measures=["mean:crank.angle"], members=4, workers=1)
+        long_run(slider_crank_revolute(), t_end=0.3, measures=["mean:crank.angle"], members=4, executor=1)
     with pytest.raises(InputError, match="no driver with one period"):
         long_run(slider_rod(case=2), measures=["energy-rate"])
 
@@ -256,7 +256,7 @@ def test_a_quasi_periodic_motion_is_not_taken_for_chaotic():
         x, t = run.q["mass.x"], run.t
         return float(np.sum(np.diff(t) * (x[1:] ** 2 + x[:-1] ** 2) / 2) / (t[-1] - t[0]))
 
-    found = long_run(model, t_end=64 * 2 * math.pi / w, measures=[mean_square], members=4, workers=1)
+    found = long_run(model, t_end=64 * 2 * math.pi / w, measures=[mean_square], members=4, executor=1)
     # x = cos t + b (sin w t - w sin t) with b = F / (1 - w^2) = -F
     expected = (1.0 + (0.5 * w) ** 2 + 0.5**2) / 2
     square = found["mean_square"]

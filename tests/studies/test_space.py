@@ -130,7 +130,7 @@ def test_a_sweep_of_every_metric() -> None:
     frictions = [0.02, 0.05, 10.0]
     found = sweep(
         ball, GaussQP(), grid({"floor.friction": frictions}), t_end=0.025, dt=Landing(1e-6, 1e-3), metrics=NAMES,
-        workers=1, arguments={"drilling": 0.0},
+        executor=1, arguments={"drilling": 0.0},
     )  # fmt: skip
     assert list(found["status"].values) == ["finished"] * 3
     assert found["peak-impulse"].values == pytest.approx([IMPULSE] * 3, rel=1e-9)
@@ -149,7 +149,9 @@ def test_a_sweep_of_every_metric() -> None:
 def test_a_sweep_over_processes_gives_the_same() -> None:
     arguments: dict[str, Any] = {"t_end": 4e-3, "dt": 2e-4, "metrics": ["impulse", "final:rod.qx"]}
     design = grid({"clearance": [5e-5, 1e-4, 2e-4]})
-    alone, together = (sweep(socket_pendulum, MoreauJean(), design, workers=workers, **arguments) for workers in (1, 2))
+    alone, together = (
+        sweep(socket_pendulum, MoreauJean(), design, executor=workers, **arguments) for workers in (1, 2)
+    )
     assert alone.identical(together)
 
 
@@ -179,7 +181,7 @@ def test_a_tolerance_of_the_radius() -> None:
 
     found = tolerance_study(
         ball, MoreauJean(), "impulse", limit=1.2 * IMPULSE, clearances={"floor.radius": uniform(0.0195, 0.0005)},
-        factors=[1.0], runs=59, t_end=0.025, dt=1e-3, workers=1,
+        factors=[1.0], runs=59, t_end=0.025, dt=1e-3, executor=1,
     )  # fmt: skip
     assert found.passed == 1 and found.largest == {"floor.radius": pytest.approx(0.02)}
 
@@ -197,7 +199,7 @@ def test_points_of_the_long_run() -> None:
         return np.asarray(section.q["ball.x"])
 
     found = bifurcation(
-        points, [1.0, 2.0], parameter="mass", unit="kg", quantity="ball.x", quantity_unit="m", workers=1
+        points, [1.0, 2.0], parameter="mass", unit="kg", quantity="ball.x", quantity_unit="m", executor=1
     )
     # the midpoint rule lags behind by the share (2 pi / steps)^2 / 12 of a period each; of the lag the cosine has the
     # square

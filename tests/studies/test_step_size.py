@@ -99,7 +99,7 @@ def test_a_sensitive_motion_is_studied_until_its_horizon():
 def test_processes_give_the_same():
     cases = [Case("landing", PLASTIC, GaussQP(), Landing(1e-6, 1e-3))]
     make = lambda contact: slider_rod(case=2, contact=contact)  # noqa: E731  # goes to the processes by value
-    here, there = (step_size(make, cases, t_end=4e-3, levels=3, repeats=1, workers=n) for n in (1, 2))
+    here, there = (step_size(make, cases, t_end=4e-3, levels=3, repeats=1, executor=n) for n in (1, 2))
     for a, b in zip(here.series, there.series, strict=True):
         assert all(np.array_equal(a.measures[name], b.measures[name]) for name in a.measures)
         assert a.reference == "event-driven, rtol 1e-11"
@@ -142,7 +142,7 @@ def test_mistakes(options, message):
 
 @pytest.mark.slow
 def test_command_line(tmp_path, capsys):
-    options = ["--stepper", "gauss-qp", "--stepper", "gauss-qp:landing", "--workers", "1", "--json"]
+    options = ["--stepper", "gauss-qp", "--stepper", "gauss-qp:landing", "--executor", "1", "--json"]
     files = ["--figure", str(tmp_path / "steps.png"), "--output", str(tmp_path / "steps.nc")]
     assert main(["study", "step-size", "slider-rod", *options, *files]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -163,7 +163,7 @@ def test_command_line_refuses(capsys):
 @pytest.mark.slow
 def test_slider_crank(capsys):
     """The study of the slider-crank, by default with five levels: first order, second order with landing."""
-    words = ["study", "step-size", "slider-crank-translational", "--levels", "4", "--workers", "1", "--json"]
+    words = ["study", "step-size", "slider-crank-translational", "--levels", "4", "--executor", "1", "--json"]
     assert main(words) == 0
     facts = json.loads(capsys.readouterr().out)
     for name in ("gauss-qp, plastic", "moreau-jean", "generalized-alpha"):

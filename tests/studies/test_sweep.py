@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +83,7 @@ def steps_of(run):
 def test_runs_with_half_the_step(metrics):
     """As two sweeps, in a batch and one by one; in the wider guide the slider is still in flight at the end."""
     design = grid({"guide.clearance": [1e-5, 4e-5], "slider.mass": [4.0, 5.0]})
-    run = {"t_end": 2e-3, "metrics": metrics, "workers": 1}
+    run = {"t_end": 2e-3, "metrics": metrics, "executor": 1}
     both = sweep(slider_rod, GaussQP(), design, dt=1e-4, halved=True, **run)
     for suffix, dt in (("", 1e-4), ("-half", 5e-5)):
         single = sweep(slider_rod, GaussQP(), design, dt=dt, **run)
@@ -95,13 +97,13 @@ def test_runs_with_half_the_step(metrics):
 
 def test_one_of_two_steps_may_fail():
     found = sweep(slider_rod, GaussQP(), points({"slider.mass": [4.0, 5.0]}), t_end=2e-3, dt=1e-4,
-                  metrics=[steps_of], halved=True, workers=1)  # fmt: skip
+                  metrics=[steps_of], halved=True, executor=1)  # fmt: skip
     assert found["steps_of"].values.tolist() == [20.0, 20.0] and list(found["status"].values) == ["finished"] * 2
     assert found["steps_of-half"].values[0] == 40.0 and np.isnan(found["steps_of-half"].values[1])
 
 
 def test_a_grid_is_a_dataset_over_its_parameters():
-    found = small(workers=1)
+    found = small(executor=1)
     assert found["final:slider.y"].dims == ("guide.clearance", "slider.mass")
     assert found["guide.clearance"].units == "m" and found["slider.mass"].units == "kg"
     assert found["peak-impulse"].units == "N s" and "largest impulse" in found["peak-impulse"].long_name
@@ -111,7 +113,7 @@ def test_a_grid_is_a_dataset_over_its_parameters():
 
 
 def test_failed_runs_are_recorded_with_their_message():
-    found = small(workers=1)
+    found = small(executor=1)
     lost = found.sel({"guide.clearance": -1.0})
     assert set(lost.status.values) == {"failed"} and np.isnan(lost["peak-impulse"]).all()
     assert all("clearance must be a positive number" in message for message in lost.message.values)
@@ -120,7 +122,7 @@ def test_failed_runs_are_recorded_with_their_message():
 
 def test_a_list_and_a_sample_are_datasets_over_the_runs():
     design = points({"slider.mass": [4.0, 5.0, 6.0], "guide.clearance": [1e-5, 2e-5, 3e-5]})
-    found = sweep(slider_rod, GaussQP(), design, t_end=1e-3, dt=1e-4, metrics="steps", workers=1)
+    found = sweep(slider_rod, GaussQP(), design, t_end=1e-3, dt=1e-4, metrics="steps", executor=1)
     assert found["steps"].dims == ("run",) and list(found["slider.mass"].values) == [4.0, 5.0, 6.0]
     design = sample({"slider.mass": (4.0, 6.0)}, 5, method="halton", seed=1)
     assert np.array_equal(design.values, sample({"slider.mass": (4.0, 6.0)}, 5, method="halton", seed=1).values)
@@ -130,7 +132,7 @@ def test_arguments_of_the_problem_are_varied_too():
     """The speed of a driven crank: velocities at the start follow, so that the model is built anew."""
     found = sweep(
         slider_crank_revolute, EventDriven(), grid({"crank_speed": [100.0, 200.0]}), t_end=2e-3,
-        dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), metrics=["final:crank.angle"], workers=1,
+        dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), metrics=["final:crank.angle"], executor=1,
     )  # fmt: skip
     assert found["final:crank.angle"].values == pytest.approx([0.2, 0.4])
 
@@ -151,7 +153,7 @@ def test_own_metrics_and_those_with_several_numbers():
 
     bounces.unit = "s"
     found = sweep(
-        bouncing_ball, GaussQP(), points({"height": [0.05, 0.2]}), t_end=0.35, dt=Landing(1e-4, 1e-2), workers=1,
+        bouncing_ball, GaussQP(), points({"height": [0.05, 0.2]}), t_end=0.35, dt=Landing(1e-4, 1e-2), executor=1,
         metrics={"bounces": bounces, "both": lambda run: {"first": run.t[0], "last": run.t[-1]}},
     )  # fmt: skip
     assert found["bounces"].dims == ("run", "bounces_item") and found["bounces"].units == "s"
@@ -169,7 +171,7 @@ def test_a_sweep_that_stopped_goes_on(tmp_path):
             raise RuntimeError("no more current")
 
     with pytest.raises(RuntimeError):
-        small(workers=1, piece=1, output=path, progress=stop)
+        small(executor=1, piece=1, output=path, progress=stop)
     kept = sorted((tmp_path / "sweep.nc.runs").glob("runs-*.nc"))
     assert not path.exists() and len(kept) == 3
     stamps = {file: file.stat().st_mtime_ns for file in kept}
@@ -179,22 +181,22 @@ def test_a_sweep_that_stopped_goes_on(tmp_path):
         shares.append(share)
         assert all(not file.exists() or file.stat().st_mtime_ns == stamp for file, stamp in stamps.items())
 
-    found = small(workers=1, piece=1, output=path, progress=watch)
+    found = small(executor=1, piece=1, output=path, progress=watch)
     assert shares[0] == 0.5 and shares[-1] == 1.0
-    assert found.identical(small(workers=1))
+    assert found.identical(small(executor=1))
     with xarray.open_dataset(path, engine="h5netcdf") as written:
         assert written.load().equals(found)
     assert [file.name for file in tmp_path.iterdir()] == ["sweep.nc"]
-    assert small(workers=1, output=path).equals(found)  # which runs nothing
+    assert small(executor=1, output=path).equals(found)  # which runs nothing
 
 
 def test_another_sweep_is_not_overwritten(tmp_path):
     path = tmp_path / "sweep.nc"
-    small(workers=1, output=path)
+    small(executor=1, output=path)
     with pytest.raises(InputError, match="holds another sweep: its dt differs"):
         sweep(
             slider_rod, GaussQP(), grid({"guide.clearance": [1e-5, -1.0, 2e-5], "slider.mass": [4.0, 5.0]}),
-            t_end=2e-3, dt=2e-4, metrics=["peak-impulse", "final:slider.y"], output=path, workers=1,
+            t_end=2e-3, dt=2e-4, metrics=["peak-impulse", "final:slider.y"], output=path, executor=1,
         )  # fmt: skip
 
 
@@ -207,11 +209,11 @@ def test_another_sweep_is_not_overwritten(tmp_path):
         ({"metrics": "final:slider.z"}, "slider.y"),
         ({"metrics": "impulse:guide"}, "guide.left_lower"),
         ({"metrics": []}, "needs a metric"),
-        ({"workers": 0}, "workers must be"),
+        ({"executor": 0}, "executor must be"),
     ],
 )
 def test_mistakes_are_found_before_the_first_run(options, message):
-    settings = {"design": {"guide.clearance": [1e-5]}, "metrics": "steps", "workers": 1} | options
+    settings = {"design": {"guide.clearance": [1e-5]}, "metrics": "steps", "executor": 1} | options
     design = grid(settings.pop("design"))
     with pytest.raises(InputError, match=message):
         sweep(slider_rod, GaussQP(), design, t_end=1e-3, dt=1e-4, **settings)
@@ -234,7 +236,7 @@ def test_processes_that_die_are_replaced(tmp_path):
         return "survived"
 
     flag = str(tmp_path / "dead")
-    assert dict(outcomes(die_once, [(flag,), (flag,)], workers=2, scheduler=None)) == {0: "survived", 1: "survived"}
+    assert dict(outcomes(die_once, [(flag,), (flag,)], executor=2)) == {0: "survived", 1: "survived"}
 
 
 @pytest.mark.slow
@@ -243,7 +245,7 @@ def test_processes_that_always_die():
         os.kill(os.getpid(), signal.SIGKILL)
 
     with pytest.raises(WorkersLost, match="died 3 times in a row, 2 tasks were left"):
-        list(outcomes(die, [(1,), (2,)], workers=2, scheduler=None))
+        list(outcomes(die, [(1,), (2,)], executor=2))
 
 
 def long_sweep(folder, name, **options):
@@ -274,7 +276,7 @@ def until_pieces(count, folder, process):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """The dataset of the sweep in one process."""
-    script, output, _ = long_sweep(tmp_path_factory.mktemp("sweep"), "undisturbed", workers=1)
+    script, output, _ = long_sweep(tmp_path_factory.mktemp("sweep"), "undisturbed", executor=1)
     subprocess.run([sys.executable, str(script)], check=True)
     return loaded(output)
 
@@ -282,7 +284,7 @@ def undisturbed(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
-    script, output, log = long_sweep(tmp_path, "killed", workers=2)
+    script, output, log = long_sweep(tmp_path, "killed", executor=2)
     folder = output.with_name("killed.nc.runs")
     process = subprocess.Popen([sys.executable, str(script)])
     until_pieces(SETS // 30, folder, process)
@@ -304,6 +306,53 @@ def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
     assert loaded(output).identical(undisturbed)
 
 
+@pytest.mark.parametrize("kind", ["threads", "processes", "dask"])
+def test_any_executor_gives_the_same(kind):
+    """Also with a metric of this file, which the workers cannot import; a batch is taken on this machine alone."""
+    if kind == "dask":
+        distributed = pytest.importorskip("distributed")
+        executor = distributed.Client(processes=False, n_workers=2, dashboard_address=None, set_as_default=False)
+    elif kind == "threads":
+        executor = ThreadPoolExecutor(2)
+    else:
+        executor = ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+    design = grid({"guide.clearance": [1e-5, -1.0, 2e-5, 4e-5]})
+    given = {"t_end": 2e-3, "dt": 1e-4, "metrics": {"own": lambda run: run.q["slider.y"][-1]}}
+    with executor:
+        together = sweep(slider_rod, GaussQP(), design, executor=executor, **given)
+    assert together.identical(sweep(slider_rod, GaussQP(), design, executor=1, **given))
+
+
+def test_an_executor_that_loses_its_workers():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
+        with pytest.raises(WorkersLost, match="The executor has lost its workers, 2 tasks were left"):
+            list(outcomes(lambda number: os.kill(os.getpid(), signal.SIGKILL), [(1,), (2,)], executor=executor))
+
+
+def test_a_metric_that_raises_leaves_the_others(tmp_path):
+    """Also in the file of an interrupted sweep; a run of which all raise has failed."""
+
+    def heavy(run):
+        if run.manifest["parameters"]["slider.mass"]["value"] > 4.5:
+            raise ValueError("too heavy")
+        return 1.0
+
+    given = {"t_end": 2e-3, "dt": 1e-4, "executor": 1}
+    design = points({"slider.mass": [4.0, 5.0, -1.0]})
+    found = sweep(slider_rod, GaussQP(), design, metrics=[heavy, "steps"], output=tmp_path / "found.nc", **given)
+    assert found["status"].values.tolist() == ["finished", "finished", "failed"]
+    assert found["message"].values[:2].tolist() == ["", "heavy: ValueError: too heavy"]
+    np.testing.assert_array_equal(found["heavy"], [1.0, np.nan, np.nan])
+    np.testing.assert_array_equal(found["steps"], [20.0, 20.0, np.nan])
+    folder = SweepFolder(tmp_path / "other.nc", {})
+    folder.write([0, 1], kept := [Outcome({"steps": np.array(20.0)}, "heavy: no"), Outcome({}, "failed")])
+    again = SweepFolder(tmp_path / "other.nc", {}).read()
+    assert [one.failed for one in kept] == [again[k].failed for k in (0, 1)] == [False, True]
+    assert again[0].message == "heavy: no" and again[0].values["steps"] == 20.0
+    alone = sweep(slider_rod, GaussQP(), design, metrics=[heavy], **given)
+    assert alone["status"].values.tolist() == ["finished", "failed", "failed"]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster_that_loses_a_worker(undisturbed, tmp_path):
@@ -313,7 +362,7 @@ def test_a_dask_cluster_that_loses_a_worker(undisturbed, tmp_path):
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, str(code)], stdin=pipe, stdout=pipe, text=True) as cluster:
         scheduler, first, _ = cluster.stdout.readline().split()
-        script, output, _ = long_sweep(tmp_path, "cluster", scheduler=scheduler)
+        script, output, _ = long_sweep(tmp_path, "cluster", executor=scheduler)
         process = subprocess.Popen([sys.executable, str(script)])
         until_pieces(SETS // 30, output.with_name("cluster.nc.runs"), process)
         os.kill(int(first), signal.SIGKILL)
@@ -362,7 +411,7 @@ def test_a_batch_is_kept_in_blocks():
     """So that an interruption loses little of slow runs: it used to be one block of up to 2500 runs."""
     said: list[float] = []
     design = grid({"slider.mass": np.linspace(4.0, 6.0, 12)})
-    settings = {"t_end": 4e-3, "dt": 5e-5, "metrics": ["final:slider.y"], "workers": 2}
+    settings = {"t_end": 4e-3, "dt": 5e-5, "metrics": ["final:slider.y"], "executor": 2}
     found = sweep(slider_rod, MoreauJean(), design, **settings, progress=lambda _, share: said.append(share))
     assert said == [0.0, 1 / 12, 9 / 12, 1.0]
     single = sweep(slider_rod, MoreauJean(), design, **settings, piece=1)
@@ -374,7 +423,7 @@ def test_restitution_and_friction_are_swept(tmp_path):
     design = grid({"guide.restitution": [0.0, 0.5]})
     found = sweep(
         lambda: slider_rod(case=1, contact=contact), MoreauJean(), design, t_end=4e-3, dt=1e-4,
-        metrics=["loss"], workers=1,
+        metrics=["loss"], executor=1,
     )  # fmt: skip
     assert found.loss.values[0] > 0 and found["guide.restitution"].units == "-"
 
@@ -383,7 +432,7 @@ def test_command_line(tmp_path, capsys):
     path, picture = tmp_path / "sweep.nc", tmp_path / "sweep.png"
     words = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "4e-3", "--dt-min", "1e-6", "--dt-max", "1e-3"]
     words += ["--grid", "guide.clearance=1e-6:1e-4:5:log", "--metric", "peak-impulse", "--metric", "final:slider.y"]
-    words += ["--workers", "1", "--output", str(path), "--figure", str(picture)]
+    words += ["--executor", "1", "--output", str(path), "--figure", str(picture)]
     assert main([*words, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["parameters"]["guide.clearance"] == pytest.approx(list(np.geomspace(1e-6, 1e-4, 5)))
@@ -411,7 +460,7 @@ def test_runs_that_are_sensitive_are_counted(monkeypatch, capsys):
 
 def test_horizons_are_kept_with_a_sweep(tmp_path):
     design, path = grid({"guide.clearance": [1e-5, 2e-5]}), tmp_path / "sweep.nc"
-    found = sweep(slider_rod, None, design, t_end=2e-3, metrics=["impacts"], workers=1, output=path)
+    found = sweep(slider_rod, None, design, t_end=2e-3, metrics=["impacts"], executor=1, output=path)
     assert np.all(np.isinf(found["valid_until"])) and found["valid_until"].units == "s"
     runs = [Outcome({}, "", "sensitive", 0.5), Outcome()]
     folder = SweepFolder(tmp_path / "other.nc", {})
@@ -441,7 +490,7 @@ def test_command_line_refuses(words, message, capsys):
 
 def test_figures():
     """Lines of one parameter, maps of two, clouds of a sample; failed runs are marked."""
-    settings = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["peak-impulse"], "workers": 1}
+    settings = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["peak-impulse"], "executor": 1}
     line = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, 1e-5, 2e-5]}), **settings)
     figure = plots.sweep(line)
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["failed"]

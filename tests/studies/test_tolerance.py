@@ -27,7 +27,7 @@ from nonsmooth_problems import bouncing_ball, slider_crank_translational, slider
 #: at rest the slider of case 1 lies a clearance below the axis: the output is the input
 RESTING = {
     "stepper": GaussQP(), "metric": "amplitude:slider.y", "limit": 2e-5,
-    "clearances": {"guide.clearance": (1e-5, 4e-5)}, "t_end": 5e-3, "dt": 2.5e-4, "workers": 1,
+    "clearances": {"guide.clearance": (1e-5, 4e-5)}, "t_end": 5e-3, "dt": 2.5e-4, "executor": 1,
 }  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def test_failed_runs_are_counted_and_the_first_reason_is_given(partly_lost, tmp_
     written(figure)
     words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
     words += ["--clearance", "guide.clearance=1e-5:4e-5", "--sample", "slider.mass=-1:9"]
-    assert main(["study", "tolerance", *words, "--factors", "0.2,0.4", "--runs", "60", "--workers", "1"]) == 0
+    assert main(["study", "tolerance", *words, "--factors", "0.2,0.4", "--runs", "60", "--executor", "1"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert " failed within " in told and " of 120 runs failed, the first: ModelError: " in told
 
@@ -188,7 +188,7 @@ def test_sensitivity():
     pytest.importorskip("SALib")
     found = sensitivity(
         slider_rod, GaussQP(), "amplitude:slider.y", {"guide.clearance": (1e-5, 4e-5), "slider.mass": (4.0, 6.0)},
-        t_end=5e-3, dt=2.5e-4, workers=1,
+        t_end=5e-3, dt=2.5e-4, executor=1,
     )  # fmt: skip
     assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
@@ -202,7 +202,7 @@ def test_sensitivity_to_an_argument_without_default():
     def dropped(height):
         return bouncing_ball(height=height)
 
-    options = {"t_end": 1e-2, "dt": 1e-3, "workers": 1, "base": 32}
+    options = {"t_end": 1e-2, "dt": 1e-3, "executor": 1, "base": 32}
     ranges = {"height": (1.0, 2.0), "ball.mass": (1.0, 2.0)}
     found = sensitivity(dropped, MoreauJean(), "final:ball.y", ranges, **options)
     assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
@@ -213,7 +213,7 @@ def test_sensitivity_to_an_argument_without_default():
 @pytest.mark.parametrize(("steps", "told"), [(["--dt", "2.5e-4"], GIVEN), ([], CHOSEN)], ids=["given", "chosen"])
 def test_without_verdict_it_is_said_what_it_would_tell(steps, told, capsys):
     words = ["slider-rod", "--t-end", "1e-3", *steps, "--metric", "amplitude:slider.y", "--limit", "2e-5"]
-    words += ["--clearance", "guide.clearance=1e-5:2e-5", "--factors", "1", "--runs", "59", "--workers", "1"]
+    words += ["--clearance", "guide.clearance=1e-5:2e-5", "--factors", "1", "--runs", "59", "--executor", "1"]
     assert main(["study", "tolerance", *words]) == 0
     assert told in " ".join(capsys.readouterr().out.split())
 
@@ -235,7 +235,7 @@ def test_command_line(tmp_path, capsys):
     pytest.importorskip("SALib")
     words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
     words += ["--clearance", "guide.clearance=1e-5:4e-5", "--sample", "slider.mass=normal:5:0.1"]
-    words += ["--factors", "0.4,0.5,0.6", "--runs", "60", "--sensitivity", "--workers", "1", "--json"]
+    words += ["--factors", "0.4,0.5,0.6", "--runs", "60", "--sensitivity", "--executor", "1", "--json"]
     files = ["--figure", str(tmp_path / "t.png"), "--output", str(tmp_path / "t.nc")]
     assert main(["study", "tolerance", *words, *files]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -249,7 +249,7 @@ def test_the_stated_confidence_holds_on_a_fresh_sample():
     """The slider-crank's worst impulse until 10 ms; the fresh share has a standard error of 0.5 %."""
     clearances = {"guide.clearance": (2e-4, 1e-3)}
     others = {"guide.friction": (0.0, 0.05), "guide.restitution": (0.2, 0.6)}
-    settings = {"t_end": 0.01, "dt": 2e-5, "workers": 1}
+    settings = {"t_end": 0.01, "dt": 2e-5, "executor": 1}
     found = tolerance(
         slider_crank_translational, MoreauJean(), "peak-impulse", limit=0.03, clearances=clearances, others=others,
         runs=100, factors=np.linspace(0.2, 0.32, 4), seed=1, **settings,

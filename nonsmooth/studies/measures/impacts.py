@@ -20,7 +20,7 @@ def impacts(run: Trajectory, *, slowest: float | None = None, contact: str | Non
 
     Examples
     --------
-    $ nonsmooth study impacts bouncing-ball --t-end 1 --dt-min 1e-6 --dt-max 1e-3 --grid floor.restitution=0.5,0.7 --workers 1
+    $ nonsmooth study impacts bouncing-ball --t-end 1 --dt-min 1e-6 --dt-max 1e-3 --grid floor.restitution=0.5,0.7 --executor 1
     """  # noqa: E501
     rows = diagnostics.impacts(run, slowest, None if contact is None else [contact])
     ended = rows[np.isfinite(rows["separation"])]
