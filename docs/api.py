@@ -15,7 +15,7 @@ module are imported from `nonsmooth`, the others as their headings say. This pag
 """
 #: heading, what stands below it, module of the names, names
 PARTS = {
-    "Models": ("Description of the mechanism.", "model declarative"),
+    "Models": ("Description of the mechanism.", "model declarative robots"),
     "Fits and tolerances": ("What drawings state, see [From a fit to a decision](fits.md).", "model.fits"),
     "Laws": ("Rigid and compliant contact laws.", "laws"),
     "Steppers": ("Time discretisation.", "schemes"),

@@ -70,6 +70,8 @@ from nonsmooth.model.joints import Spherical as Spherical
 from nonsmooth.model.joints import Universal as Universal
 from nonsmooth.model.joints import UniversalPrismatic as UniversalPrismatic
 from nonsmooth.model.loads import Load as Load
+from nonsmooth.model.loosening import loosen as loosen
+from nonsmooth.model.loosening import tighten as tighten
 from nonsmooth.model.model import Model as Model
 from nonsmooth.model.profiles import MotionProfile as MotionProfile
 from nonsmooth.model.profiles import Spline as Spline
@@ -91,6 +93,7 @@ from nonsmooth.model.state import State as State
 from nonsmooth.model.stops import Limits as Limits
 from nonsmooth.model.stops import Play as Play
 from nonsmooth.report.notebook import explore as explore
+from nonsmooth.robots.reading import read_robot as read_robot
 from nonsmooth.run.batch import simulate_batch as simulate_batch
 from nonsmooth.run.simulate import simulate as simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae as CompliantDae

@@ -27,6 +27,7 @@ from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.model.registry import find_problems, get_problem, needed
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
+from nonsmooth.robots import ENDINGS
 
 #: columns of a body's start in space, with the labels of their components
 STARTS = (
@@ -90,6 +91,11 @@ def describe(
     mechanism = Request(problem=problem, case=case, settings=settings).mechanism()
     parts = [] if ready is None else [*problem_description(ready), ""]
     parts += mechanism_description(mechanism)
+    if Path(problem).suffix.lower() in ENDINGS:
+        from nonsmooth.robots.reading import read_robot
+
+        rows = read_robot(problem).report.rows
+        parts += ["", table_of("of the file", "part", "name", "what it is in the model", rows=rows)]
     if figure is not None:
         draw(figure, lambda plots: plots.sketch(mechanism.system))
         parts += ["", f"drawn in {figure}"]

@@ -1,4 +1,4 @@
-"""Names of files to write; mechanisms in files, Python or TOML; `nonsmooth new`: a commented file to start from."""
+"""Names of files to write; mechanisms in files, Python, TOML or of robots; `nonsmooth new`: a file to start from."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import load_libraries, path_of
+from nonsmooth.robots import ENDINGS
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -90,15 +91,16 @@ def is_file(problem: str) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError unless it is a file whose name ends as that of a Python file does."""
+    """Raise InputError unless it is a file whose name ends as that of a Python file or of a robot does."""
     wanted = "give a Python file that defines `model` or a function `build()`"
     if not path.is_file():
         raise InputError(f"{path} is not a file: {wanted}, or a TOML file.")
     if path.suffix == ".nc":
         raise InputError(f"{path} is a result, not a mechanism: `nonsmooth plot` and `nonsmooth report` show it, and "
                          f"`nonsmooth run --resume {path}` goes on with a checkpoint.")  # fmt: skip
-    if path.suffix != ".py":
-        raise InputError(f"{path} is neither a Python file (.py) nor a TOML file (.toml): {wanted}.")
+    if path.suffix != ".py" and path.suffix.lower() not in ENDINGS:
+        robots = ", ".join(ENDINGS)
+        raise InputError(f"{path} is no Python file (.py), TOML file (.toml) or robot ({robots}): {wanted}.")
 
 
 def problem_of(word: str) -> Problem:
@@ -252,6 +254,8 @@ def module_of(path: Path) -> ModuleType:
     look for their annotations in `sys.modules`: it is there, under a name of its own if another module has its name.
     """
     check_file(path)
+    if path.suffix.lower() in ENDINGS:
+        return robot_module(path)
     taken = path.stem in sys.modules and path.stem not in _OF_FILES
     name = f"{path.stem} in {path.resolve().parent}" if taken else path.stem
     specification = importlib.util.spec_from_file_location(name, path)
@@ -271,6 +275,32 @@ def module_of(path: Path) -> ModuleType:
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)  # other processes may not find it
+    return module
+
+
+def robot_module(path: Path) -> ModuleType:
+    """A file of a robot as a module, whose `build` takes the keyframe, and joints to be loosened with their sizes."""
+    from nonsmooth.model.loosening import loosen as loosened
+    from nonsmooth.robots.reading import read_robot
+
+    def build(
+        keyframe: str | int | None = None, loosen: str | None = None, fit: Any = None, clearance: float | None = None,
+        restitution: float | None = None, friction: float | None = None, radius: float | None = None,
+        length: float | None = None, axial_clearance: float | None = None, height: float | None = None,
+        width: float | None = None,
+    ) -> Model:  # fmt: skip
+        robot = read_robot(path, keyframe=keyframe)
+        sizes = {
+            "fit": fit, "clearance": clearance, "restitution": restitution, "friction": friction, "radius": radius,
+            "length": length, "axial_clearance": axial_clearance, "height": height, "width": width,
+        }  # fmt: skip
+        given = {name: value for name, value in sizes.items() if value is not None}
+        if loosen is None and given:
+            raise InputError(f"{path}: {next(iter(given))} is of joints to be loosened; give --set loosen=NAME too.")
+        return robot if loosen is None else loosened(robot, loosen, **given)
+
+    module = ModuleType(path.stem)
+    vars(module)["build"] = build
     return module
 
 

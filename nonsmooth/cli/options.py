@@ -14,6 +14,7 @@ import typer
 
 from nonsmooth.progress import Advance, Line, Share
 from nonsmooth.quantities import NUMBER, Wrong, in_own_unit, in_unit, parse_unit
+from nonsmooth.robots import ENDINGS
 
 
 def duration(text: str) -> float:
@@ -51,7 +52,7 @@ def completed(kind: str) -> Callable[[str], list[str]]:
     def offer(incomplete: str) -> list[str]:
         names: Iterable[str]
         if kind in ("problem", "run"):
-            ends = (".py", ".toml") if kind == "problem" else (".nc",)
+            ends = (".py", ".toml", *ENDINGS) if kind == "problem" else (".nc",)
             names = sorted(name for name in os.listdir() if name.endswith(ends))
             if kind == "problem":
                 from nonsmooth.model.registry import find_problems

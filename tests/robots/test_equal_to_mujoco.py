@@ -1,0 +1,109 @@
+"""Robots from files against MuJoCo: mass matrix, force vector, accelerations, and motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robot_files import LOOPS, TREES, at, full_mass, jacobians
+
+from nonsmooth import ErrorControl, EventDriven, simulate
+from nonsmooth.robots.mechanism import Translation
+
+mujoco = pytest.importorskip("mujoco")
+STATES = 10
+#: round-off of accelerations of some 100 rad/s^2 in chains of four bodies
+TOLERANCE = 1e-10
+
+
+def compared(m, d, system, constraints=None):
+    """Largest relative differences of mass matrix, forces and accelerations."""
+    translation = Translation(m, d, "robot")
+    robot = translation.made()
+    M, h, W, bias = at(system, robot)
+    J, J_rate = jacobians(m, d, translation)
+    mass, forces = full_mass(m, d), d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias
+    mine = J.T @ (h - M @ (J_rate @ d.qvel))
+    if constraints is None:
+        acceleration = np.linalg.solve(mass, forces)
+        assert np.allclose(acceleration, d.qacc_smooth, rtol=1e-9, atol=1e-9)  # what is compared is MuJoCo's own
+    else:
+        C, C_rate = constraints
+        K = np.block([[mass, -C.T], [C, np.zeros((len(C), len(C)))]])
+        acceleration = np.linalg.lstsq(K, np.r_[forces, -C_rate @ d.qvel], rcond=1e-12)[0][: m.nv]
+    K = np.block([[M, -W], [W.T, np.zeros((system.ng, system.ng))]])
+    own = np.linalg.lstsq(K, np.r_[h, -bias], rcond=1e-13)[0][: system.nv]
+    there = J @ acceleration + J_rate @ d.qvel
+    return (
+        abs(J.T @ M @ J - mass).max() / abs(mass).max(), abs(mine - forces).max() / max(1.0, abs(forces).max()),
+        abs(own - there).max() / max(1.0, abs(there).max()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_have_the_equations_of_mujoco(name):
+    m = mujoco.MjModel.from_xml_string(TREES[name])
+    d, rng = mujoco.MjData(m), np.random.default_rng(1)
+    system = Translation(m, d, name).made().build()
+    assert system.nv - system.ng == m.nv and not system.redundant
+    for _ in range(STATES):
+        mujoco.mj_resetData(m, d)
+        mujoco.mj_integratePos(m, d.qpos, 0.7 * rng.normal(size=m.nv), 1.0)
+        d.qvel[:], d.ctrl[:] = rng.normal(size=m.nv), 0.0
+        mujoco.mj_forward(m, d)
+        assert max(compared(m, d, system)) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_closed_loops_have_the_accelerations_of_exact_constraints(name):
+    """In the closed configuration, with velocities that the loop permits; MuJoCo's own constraints are soft."""
+    m = mujoco.MjModel.from_xml_string(LOOPS[name])
+    d, rng = mujoco.MjData(m), np.random.default_rng(2)
+    system = Translation(m, d, name).made().build()
+    assert system.nv - system.ng + len(system.redundant) == {"connect": 1, "sites": 1, "ground": 1}[name]
+    for _ in range(STATES):
+        mujoco.mj_resetData(m, d)
+        mujoco.mj_forward(m, d)
+        rows = []
+        ends = (m.eq_obj1id[0], m.eq_obj2id[0])
+        for end, sign in zip(ends, (1, -1), strict=True):
+            of_site = m.eq_objtype[0] == mujoco.mjtObj.mjOBJ_SITE
+            owner = m.site_bodyid[end] if of_site else end
+            local = m.site_pos[end] if of_site else m.eq_data[0][:3] if sign == 1 else m.eq_data[0][3:6]
+            point = d.xpos[owner] + d.xmat[owner].reshape(3, 3) @ local
+            rows.append((sign, owner, point))
+        C = sum(sign * _jacobian(mujoco.mj_jac, m, d, point, owner) for sign, owner, point in rows)
+        null = np.linalg.svd(C)[2][np.linalg.matrix_rank(C, tol=1e-9) :]
+        d.qvel[:] = null.T @ rng.normal(size=len(null))
+        mujoco.mj_forward(m, d)
+        rate = sum(sign * _jacobian(mujoco.mj_jacDot, m, d, point, owner) for sign, owner, point in rows)
+        assert max(compared(m, d, system, (C, rate))) < TOLERANCE
+
+
+def _jacobian(function, m, d, point, owner):
+    J = np.zeros((3, m.nv))
+    function(m, d, J, None, point, owner)
+    return J
+
+
+@pytest.mark.parametrize("name", ["driven", "free"])
+def test_motions_are_those_of_mujoco(name):
+    """0.1 s; the tolerance is that of the error control, the steps of MuJoCo's RK4 have errors below 1e-12."""
+    m = mujoco.MjModel.from_xml_string(TREES[name])
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    m.opt.integrator, m.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, 1e-4
+    d = mujoco.MjData(m)
+    if m.nkey:
+        mujoco.mj_resetDataKeyframe(m, d, 0)
+    else:
+        d.qvel[:] = np.linspace(-2.0, 3.0, m.nv)
+    mujoco.mj_forward(m, d)
+    robot = Translation(m, d, name).made()
+    run = simulate(robot.build(), EventDriven(), t_end=0.1, dt=ErrorControl(1e-9, 1e-11, 1e-7, 0.01))
+    while d.time < 0.1 - 1e-9:
+        mujoco.mj_step(m, d)
+    mujoco.mj_kinematics(m, d)
+    translation = Translation(m, d, name)
+    translation.bodies()
+    for i in range(1, m.nbody):
+        place = [run.q[f"{translation.body_names[i]}.{x}"][-1] for x in "xyz"]
+        assert np.allclose(place, translation.frame(i, d)[0], rtol=0.0, atol=1e-8)
