@@ -158,7 +158,8 @@ MORE = {
     "`nonsmooth run mechanism.toml`.\n",
     "run": "In place of a problem, a TOML file ([Mechanisms without Python](declarative.md)), whose `[run]` gives\n"
     "the settings not given as options, or a file `mechanism.py` that defines `model`, or a function `build()` that\n"
-    "returns a `Model`; the arguments of `build` are set like those of a problem. The figure shows the exact solution\n"
+    "returns a `Model`; the arguments of `build` are set like those of a problem; or\n"
+    "the file of a robot, MJCF or URDF ([Your robot, loosened](robots.md)). The figure shows the exact solution\n"
     "if the problem has one.\n",
     "compare": "See [Rigid and compliant contact compared](compare.md). Of a Python file the function\n"
     "`build(contact)` is called with each contact law; in a model that is built without this argument, the laws\n"

@@ -33,6 +33,7 @@ EXTRAS = {
     "reliability": "failure_probability",
     "video": "MP4 without ffmpeg",
     "notebook": "sliders in notebooks",
+    "robots": "MJCF and URDF files",
     "bench": "benchmarks",
 }
 COST_OF_SOLVER = {

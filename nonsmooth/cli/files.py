@@ -284,15 +284,16 @@ def robot_module(path: Path) -> ModuleType:
     from nonsmooth.robots.reading import read_robot
 
     def build(
-        keyframe: str | int | None = None, loosen: str | None = None, fit: Any = None, clearance: float | None = None,
-        restitution: float | None = None, friction: float | None = None, radius: float | None = None,
-        length: float | None = None, axial_clearance: float | None = None, height: float | None = None,
-        width: float | None = None,
+        contact: Any = None, keyframe: str | int | None = None, loosen: str | None = None, fit: Any = None,
+        clearance: float | None = None, restitution: float | None = None, friction: float | None = None,
+        radius: float | None = None, length: float | None = None, axial_clearance: float | None = None,
+        height: float | None = None, width: float | None = None,
     ) -> Model:  # fmt: skip
         robot = read_robot(path, keyframe=keyframe)
+        rigid = {} if contact is not None else {"restitution": restitution, "friction": friction}
         sizes = {
-            "fit": fit, "clearance": clearance, "restitution": restitution, "friction": friction, "radius": radius,
-            "length": length, "axial_clearance": axial_clearance, "height": height, "width": width,
+            "contact": contact, **rigid, "fit": fit, "clearance": clearance, "radius": radius, "length": length,
+            "axial_clearance": axial_clearance, "height": height, "width": width,
         }  # fmt: skip
         given = {name: value for name, value in sizes.items() if value is not None}
         if loosen is None and given:

@@ -120,7 +120,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "Number": (str, {"metavar": "NUMBER"}),
     "Problem": (str, {
         "autocompletion": completed("problem"), "metavar": "PROBLEM|FILE",
-        "help": "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
+        "help": "A ready problem, or a file: TOML, a robot (.xml, .urdf), or Python that defines `model` or `build()`.",
     }),
     "Saved": (Path, {
         "autocompletion": completed("run"), "metavar": "RUN.nc",

@@ -452,7 +452,7 @@ class Translation:
             self.report.add("left out", "drawing", name, word)
 
     def rest(self) -> None:
-        """What acts besides: compensation of gravity is taken; contacts, tendons, fluids are left out."""
+        """Compensation of gravity, which is taken; contacts, tendons and fluids, which are left out."""
         m = self.m
         for i in range(1, m.nbody):
             factor = float(getattr(m, "body_gravcomp", np.zeros(m.nbody))[i])

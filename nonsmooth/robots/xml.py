@@ -187,7 +187,7 @@ def _take_files(source: Source, root: Element) -> None:
 
 
 def _take_out(source: Source, root: Element, folder: str) -> None:
-    """Of a URDF file meshes that MuJoCo does not read, or that are not there.
+    """Remove meshes of a URDF file that MuJoCo does not read, or that are not there.
 
     A mesh ``package://name/path`` is looked for by its path in the folder, from which leading parts are left out.
     """
