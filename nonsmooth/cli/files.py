@@ -100,7 +100,7 @@ def check_file(path: Path) -> None:
                          f"`nonsmooth run --resume {path}` goes on with a checkpoint.")  # fmt: skip
     if path.suffix != ".py" and path.suffix.lower() not in ENDINGS:
         robots = ", ".join(ENDINGS)
-        raise InputError(f"{path} is no Python file (.py), TOML file (.toml) or robot ({robots}): {wanted}.")
+        raise InputError(f"{path} is neither a Python file (.py) nor a TOML file (.toml), nor a robot ({robots}): {wanted}.")
 
 
 def problem_of(word: str) -> Problem:
