@@ -99,8 +99,8 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path} is a result, not a mechanism: `nonsmooth plot` and `nonsmooth report` show it, and "
                          f"`nonsmooth run --resume {path}` goes on with a checkpoint.")  # fmt: skip
     if path.suffix != ".py" and path.suffix.lower() not in ENDINGS:
-        robots = ", ".join(ENDINGS)
-        raise InputError(f"{path} is neither a Python file (.py) nor a TOML file (.toml), nor a robot ({robots}): {wanted}.")
+        kinds = f"a Python file (.py) nor a TOML file (.toml), nor a robot ({', '.join(ENDINGS)})"
+        raise InputError(f"{path} is neither {kinds}: {wanted}.")
 
 
 def problem_of(word: str) -> Problem:

@@ -42,7 +42,7 @@ def test_files_of_robots_on_the_command_line(
     assert "elbow.radial_back" in capsys.readouterr().out
     study = ["study", "tolerance", arm, *options, "--clearance", "elbow.clearance=20 H7/g6", "--level", "kinematic"]
     study += ["--pose", "upper.z=0.2576", "--pose", "fore.z=0.3165", "--metric", "deviation:hand.z"]
-    assert main([*study, "--limit", "5e-5", "--runs", "60", "--workers", "1"]) == 0
+    assert main([*study, "--limit", "5e-5", "--runs", "60", "--executor", "1"]) == 0
     assert "of 60 products" in capsys.readouterr().out
     assert main(["run", arm, "--set", "length=0.02", "--t-end", "1e-3"]) == 2
     assert "give --set loosen=NAME too" in " ".join(capsys.readouterr().err.split())

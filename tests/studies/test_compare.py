@@ -214,7 +214,7 @@ def test_a_sensitive_motion_is_compared_until_its_horizon(monkeypatch: pytest.Mo
     asked: list[tuple[Any, ...]] = []
 
     def refused(system, stepper, **options):
-        asked.append((stepper, options["max_seconds"], options["members"], options["workers"]))
+        asked.append((stepper, options["max_seconds"], options["members"], options["executor"]))
         raise InputError("not stationary")
 
     monkeypatch.setattr(beyond, "long_run", refused)

@@ -442,7 +442,7 @@ def test_command_line(tmp_path, capsys):
     assert "no run failed" in capsys.readouterr().out
 
 
-CRANK = ["slider-crank-revolute", "--t-end", "0.15", "--workers", "1"]
+CRANK = ["slider-crank-revolute", "--t-end", "0.15", "--executor", "1"]
 
 
 def test_runs_that_are_sensitive_are_counted(monkeypatch, capsys):

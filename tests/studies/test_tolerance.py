@@ -277,7 +277,7 @@ def test_confidence_of_shares_follows_from_the_seed(seed):
 def test_products_that_are_sensitive_are_told(monkeypatch, capsys):
     """The yield of motions that round-off decides used to be printed without a word on it."""
     monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)
-    words = ["slider-crank-revolute", "--t-end", "0.15", "--stepper", "moreau-jean", "--dt", "1e-4", "--workers", "1"]
+    words = ["slider-crank-revolute", "--t-end", "0.15", "--stepper", "moreau-jean", "--dt", "1e-4", "--executor", "1"]
     words += ["--metric", "final:slider.x", "--limit", "1.0", "--clearance", "pin.clearance=5e-4:5.1e-4"]
     assert main(["study", "tolerance", *words, "--factors", "1", "--runs", "59", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["sensitive"]
