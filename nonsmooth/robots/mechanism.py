@@ -38,6 +38,8 @@ from nonsmooth.robots.report import Became, Report
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 #: smallest mass and moment of inertia of a body, MuJoCo's mjMINVAL
 LEAST = 1e-15
+#: largest number in SI units; the squares of larger ones may overflow
+LARGEST = 1e12
 #: [-], [m] deviations of directions and points that are round-off of numbers in a file
 SAME = 1e-9
 #: groups of geoms that are seen
@@ -66,6 +68,19 @@ class Translation:
             mujoco.mj_kinematics(m, data)
             mujoco.mj_comPos(m, data)
         mujoco.mj_comVel(m, d)
+        numbers = (
+            self.zero.xipos,
+            self.zero.ximat,
+            self.zero.xaxis,
+            self.zero.xanchor,
+            d.xipos,
+            d.cvel,
+            m.body_inertia,
+        )
+        if not all(np.all(abs(one) < LARGEST) for one in (*numbers, m.body_mass)):  # nor NaN
+            raise ModelError(
+                f"{name}: its places, axes, speeds and masses must be numbers below {LARGEST:g}; correct them."
+            )
         active = bool(np.any(d.eq_active))
         gravity = np.any(m.opt.gravity) and not self.disabled("GRAVITY")
         self.robot = Robot(name=name, silence=[] if gravity else ["no-gravity"], assemble=active)

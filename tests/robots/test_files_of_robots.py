@@ -52,6 +52,8 @@ REFUSED = {
     mjcf(BOB, '<keyframe><key file="other"/></keyframe>'): "names the file 'other', which is not read",
     URDF.format('<collision><geometry><mesh filename="../secret.stl"/></geometry></collision>'): "is not within",
     mjcf(body("bob", '<joint type="spiral"/>')): "MuJoCo refuses it: .*spiral",
+    mjcf(body("bob", "<joint/>", place='pos="inf 0 0"')): "must be numbers below 1e.12",
+    mjcf(body("bob", "<joint/>", geom='<geom size="1e60"/>')): "must be numbers below 1e.12",
     mjcf(body("bob", '<joint axis="0 0 0"/>')): "MuJoCo refuses it: axis too small",
     mjcf('<body name="bob"><joint/></body>'): "MuJoCo refuses it: mass and inertia",
     mjcf(BOB, '<keyframe><key qpos="1 2 3"/></keyframe>'): "invalid qpos size",
@@ -83,7 +85,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("text", REFUSED, ids=[f"{i}: {what}"[:40] for i, what in enumerate(REFUSED.values())])
 def test_broken_and_hostile_files_are_refused_by_one_sentence(folder: Path, text: str) -> None:
-    if "MuJoCo" in REFUSED[text] or "qpos" in REFUSED[text] or "counterpart" in REFUSED[text]:
+    if (
+        "MuJoCo" in REFUSED[text]
+        or "below" in REFUSED[text]
+        or "qpos" in REFUSED[text]
+        or "counterpart" in REFUSED[text]
+    ):
         pytest.importorskip("mujoco")
     (folder / "robot.xml").write_bytes(text.encode(errors="surrogatepass"))
     with pytest.raises(InputError, match=REFUSED[text]) as error:
