@@ -688,7 +688,7 @@ def _ladder(
         chosen = GaussQP() if system.nc > MANY or whole and system.dimension == 3 else EventDriven()
     by_error = isinstance(chosen, EventDriven | CompliantDae)
     if control is None:
-        control = _event_driven(window, whole) if by_error else rungs(chosen, window)[1].control
+        control = _event_driven(window, whole) if by_error else rungs(chosen, window)[0 if whole else 1].control
     found = [(chosen, control.over(0.0, window) if isinstance(control, ErrorControl) else control)]
     for _ in range(LEVELS - 1):
         scheme, steps = found[-1]

@@ -30,8 +30,12 @@ PARTED = 0.1
 SAME, SHORTER = 0.1, 0.7
 #: horizon as a share of the time at which runs separate
 PREDICTABLE = 0.8
+#: decades of a difference, up to the accuracy, in which it grows exponentially: the last is reached within this
+#: multiple of the time of the first, a power of time above six, and takes no more than this share of the time between.
+#: Where it grows as a power of the time since an event, up to the square, the last decade takes 0.7 of it or more
+DECADES, EXPONENTIAL, LAST = 3, 3.0, 0.68
 #: what is said of a sensitive motion after its horizon
-LATER = "later motion depends on round-off; use its statistics: long_run, or nonsmooth study statistics"
+LATER = "later motion depends on round-off{growth}; use its statistics: long_run, or nonsmooth study statistics"
 #: times at most that a horizon is tried, each compared at instants of its own
 PASSES = 4
 
@@ -56,6 +60,7 @@ class Difference:
         the largest force, with the error of its interpolation
     parted, lost : first time [s] of a difference of a tenth of the scale, and of one above accuracy; infinite if never
     of_pairs : whether `force` is of the force between each pair of bodies, not of each contact
+    rate : of the exponential growth [1/s] of the difference until the accuracy is lost; 0 if it is not shown to be one
     """
 
     position: float
@@ -63,6 +68,7 @@ class Difference:
     parted: float
     lost: float
     of_pairs: bool = False
+    rate: float = 0.0
 
     def within(self, accuracy: float) -> bool:
         """Whether position and force are."""
@@ -105,7 +111,16 @@ def difference(
         error = np.zeros_like(finer)
     force = _share(peaks, finer, error)
     parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
-    return Difference(float(np.max(apart)), force, float(parted), float(lost))
+    return Difference(float(np.max(apart)), force, float(parted), float(lost), rate=_rate(t, apart, accuracy))
+
+
+def _rate(t: Array, apart: Array, accuracy: float) -> float:
+    """The rate of `Difference` of these at times t (n,), 0 if it is not resolved or does not show."""
+    at = [next(iter(t[~(apart <= accuracy * 10.0**k)]), math.inf) for k in range(-DECADES, 1)]
+    lasts = at[-1] - at[0]
+    if not (lasts < math.inf and at[-1] - t[0] <= EXPONENTIAL * (at[0] - t[0]) and at[-1] - at[-2] <= LAST * lasts):
+        return 0.0
+    return float(DECADES * math.log(10.0) / lasts) if lasts > 2 * DECADES * (t[1] - t[0]) else 0.0
 
 
 def _share(peaks: Array, finer: Array, error: Array | float = 0.0) -> float:
@@ -227,7 +242,8 @@ class Agreement:
                 horizon = until.lost - (horizon - start) / GRID  # the instant before
             words = self._words(until)
             if until.force <= self.accuracy and sensitive:
-                text = f"trust until t = {horizon:.3g} s ({words}); {LATER}"
+                growth = f", differences grow tenfold in {math.log(10.0) / found.rate:.2g} s" if found.rate else ""
+                text = f"trust until t = {horizon:.3g} s ({words}); {LATER.format(growth=growth)}"
                 return Verdict("sensitive", text, until.position, until.force, horizon, found.parted)
             if until.force <= self.accuracy:
                 text = f"only until t = {horizon:.3g} s, {words}; {remedy}"

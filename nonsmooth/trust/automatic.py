@@ -7,6 +7,7 @@ estimate, whose reliability is measured in docs/trust.md.
 """
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,6 +45,8 @@ from nonsmooth.trust.uniqueness import shocks_passed_on, undetermined_forces
 RTOL, LONGEST = COARSE, 1 / ROWS
 #: absolute over relative tolerance; time within which impacts are simultaneous, [s] or share of the run
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
+#: the same [s] of time stepping, in its first run; it decreases with the steps
+TOGETHER_IN_STEPS = 2.5e-7
 #: first step of time stepping (share of the run), and the factor of each further rung
 FIRST = 1 / 500
 #: number of rungs
@@ -56,11 +59,17 @@ CRAWLING = 30
 LONGER = 2.0
 #: steps that a run with error control may take if it advances as fast as it began: as many as the finest time stepping
 AFFORDED = 512_000
-#: failures of rungs after which a method is abandoned
-FAILURES = 2
+#: failures of rungs after which a method is abandoned, and the event-driven one in space, where forces of redundant
+#: contacts are not unique: modes that are not found are not found with finer steps either
+FAILURES, FAILURES_IN_SPACE = 2, 1
+#: CPU seconds of all runs, with the next one as predicted, beyond which a motion whose runs separate exponentially is
+#: not refined further: the next run would add no more time than the last one
+SECONDS = 15.0
 #: number of contacts from which events are too frequent, and time stepping is tried first; of contacts without friction
 #: that rebound, whose phases are solved fast, and whose impacts follow each other too fast for steps of first order
 MANY, MANY_REBOUND = 24, 100
+#: and in space of contacts with friction that rebound, whose forces are not unique
+MANY_IN_SPACE = 8
 #: longest steps (share of the run) of the second method, which shows whether contact forces are unique
 WITNESSES = (1 / 4096, 1 / 16384)
 #: share of the clearance, and of the peak force, beyond which two methods disagree
@@ -103,7 +112,11 @@ class Climb:
     failure: SimulationFailed | None = None
     #: settings, steps and outcome of each run, for the manifest
     tried: list[str] = field(default_factory=list)
+    #: CPU seconds of each run with its comparison
+    costs: list[float] = field(default_factory=list)
     agreed: bool = False
+    #: whether a finer run was left out for its cost
+    spent: bool = False
 
     def extends(self, start: float) -> bool:
         """Whether the last finer run was valid for a multiple of the time of the one before it, as where errors grow
@@ -111,6 +124,13 @@ class Climb:
         if self.before is None or self.difference is None:
             return False
         return self.difference.lost - start > LONGER * (self.before.lost - start)
+
+    def dear(self, start: float, since: float) -> bool:
+        """Whether runs separate exponentially, and a finer one would take too long if costs grow by the same factor."""
+        if self.difference is None or not self.difference.rate or self.extends(start):
+            return False
+        before, last = self.costs[-2:]
+        return time.process_time() - since + last * max(1.0, last / before) > SECONDS
 
     def stuck(self, accuracy: float) -> bool:
         """Whether positions agree, and peak forces differ by more than half as much as before."""
@@ -120,7 +140,7 @@ class Climb:
     @property
     def settled(self) -> bool:
         """Whether two runs agree, or show from when on the motion cannot be predicted."""
-        return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
+        return self.agreed or self.spent or (self.difference is not None and self.difference.parted < math.inf)
 
     @property
     def late(self) -> bool:
@@ -140,19 +160,22 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
             found.append(Rung(stepper, control, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED, level))
         else:
             dt = length * FIRST * QUARTER**level
-            lands = isinstance(stepper, GaussQP | GaussMPCC)
-            control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
+            least = min(TOGETHER_IN_STEPS, length * FIRST / 100) * QUARTER**level  # an error that is not shared either
+            control = Landing(least, dt) if isinstance(stepper, GaussQP | GaussMPCC) else ConstantStep(dt)
             found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level), level=level))
     return found
 
 
 def climb(
-    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
-) -> Climb:
-    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error; Interrupted on
-    Ctrl-C, with the last complete run, or with the rows of the first so far."""
+    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
+    since: float = math.inf, patience: int = FAILURES,
+) -> Climb:  # fmt: skip
+    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error, or a finer one is
+    of no use; `since` this CPU time [s] of the process, for so many failures. Interrupted on Ctrl-C, with the last
+    complete run, or with the rows of the first so far."""
     found, failures, ended = Climb(ladder), 0, 0
     for rung in ladder:
+        began = time.process_time()
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
             one = run(rung)
@@ -174,15 +197,19 @@ def climb(
             found.coarser, found.best = found.best, one
             found.before = found.difference
             found.difference = None if found.coarser is None else compared(found.coarser, one)
+            found.costs.append(time.process_time() - began)
             ended += 1
             by_error = isinstance(rung.control, ErrorControl)
             enough, difference = by_error or ended >= ASKED, found.difference
             if enough and difference is not None and difference.within(accuracy) and not one.verdict.signs:
                 found.agreed = True
                 break
+            if not one.verdict.signs and found.dear(float(one.t[0]), since):
+                found.spent = True
+                break
             if found.stuck(accuracy) and undetermined_forces(one).normal.any():  # each run has forces of its own
                 break
-        if failures >= FAILURES or found.late:
+        if failures >= patience or found.late:
             break
     return found
 
@@ -192,17 +219,21 @@ def automatic(
 ) -> Trajectory:  # fmt: skip
     """The motion to the requested accuracy, if it can be reached; SimulationFailed, of the scheme that came furthest,
     if each fails. `run` runs a rung of the ladder, of `stepper`, or of the schemes that suit the mechanism."""
-    compare, length = Agreement(system, values, accuracy), t_end - start.t
+    compare, length, since = Agreement(system, values, accuracy), t_end - start.t, time.process_time()
     methods = [stepper]
     if stepper is None and system.compliant:
         methods = [CompliantDae()]
     elif stepper is None:
         restitution, friction = system.elementwise.contact_law(values)[:2]
-        most = MANY_REBOUND if np.any(restitution > 0.0) and not np.any(friction > 0.0) else MANY
+        rebounds, rubs, most = np.any(restitution > 0.0), np.any(friction > 0.0), MANY
+        if rebounds and (not rubs or system.dimension == 3):
+            most = MANY_IN_SPACE if rubs else MANY_REBOUND
         methods = [GaussQP(), EventDriven()] if system.nc > most else [EventDriven(), GaussQP()]
     climbs: list[Climb] = []
     for one in methods:
-        climbs.append(climb(run, rungs(one, length), compare.of_unique, accuracy))
+        once = system.dimension == 3 and stepper is None and isinstance(one, EventDriven)
+        patience = FAILURES_IN_SPACE if once else FAILURES
+        climbs.append(climb(run, rungs(one, length), compare.of_unique, accuracy, since=since, patience=patience))
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]

@@ -28,9 +28,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.forces import Damper, PointForce, Spring
 from nonsmooth.model.signals import Harmonic, TimeVector
 from nonsmooth.studies import long_run
+from nonsmooth.studies.long_run import _ladder
 from nonsmooth.studies.statistics.estimates import effective, return_level, truncation
 from nonsmooth.studies.statistics.members import KEPT, Windows
-from nonsmooth_problems import slider_crank_revolute, slider_rod
+from nonsmooth_problems import six_rss, slider_crank_revolute, slider_rod
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -183,6 +184,12 @@ def test_quantiles_return_levels_and_functions(tmp_path):
 def test_a_motion_with_an_end_has_means_over_motions_that_begin_alike():
     found = long_run(slider_rod(case=2), t_end=0.01, measures=["energy-rate"], members=4, executor=1)
     assert found.kind == "accurate" and found["energy-rate"].sampling == 0.0
+
+
+def test_a_motion_with_an_end_begins_with_the_coarsest_steps():
+    """Its two step sizes, whose difference is tested, are the first two of chosen steps."""
+    found = [steps.dt_max for _, steps in _ladder(six_rss().build(), None, None, 2.0, whole=True)]
+    assert found[:2] == [2.0 / 500, 2.0 / 2000]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 
@@ -25,17 +26,21 @@ from nonsmooth import (
     SimulationFailed,
     simulate,
 )
-from nonsmooth.exceptions import TimeSpent
+from nonsmooth.exceptions import SolverFailed, TimeSpent
 from nonsmooth.laws import Flores
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trust import agreement
 from nonsmooth_problems import (
     bouncing_ball,
     heavy_top,
+    six_rss,
     slider_crank_revolute,
     slider_crank_translational,
     slider_rod,
+    socket_pendulum,
 )  # fmt: skip
 
+automatic = importlib.import_module("nonsmooth.trust.automatic")  # the module, not its function
 PLASTIC = Rigid(restitution=0.0, friction=0.0)
 
 
@@ -272,3 +277,53 @@ def test_many_contacts_that_rebound_are_tried_by_events_unless_they_rub(restitut
     run = simulate(Model(elements).build(), t_end=0.03)
     assert run.manifest["accuracy"]["tried"][0].startswith(first)
     assert run.verdict.kind == "accurate" and len(run.impacts) > 0
+
+
+def test_exponential_growth_is_told_from_powers_of_time():
+    """Of 30 per second from the start, and of what else errors do: powers, also since an event at 0.5 s, and a jump."""
+    t = np.linspace(0.0, 1.0, 4001)
+    assert agreement._rate(t, 1e-9 * np.exp(30.0 * t), 1e-2) == pytest.approx(30.0, rel=1e-2)  # of the grid
+    since = np.maximum(t - 0.5, 0.0)
+    for other in (t, t**2, t**3, t**4, 1e-7 + since, 1e-7 + 10.0 * since**2, 1e-7 + 0.1 * (t > 0.5), 1e-3 * t):
+        assert agreement._rate(t, other, 1e-2) == 0.0
+
+
+def test_a_finer_run_that_takes_too_long_is_left_out_where_runs_separate_exponentially(monkeypatch):
+    """Where the time is spent from the beginning. What agrees is accurate all the same."""
+    system = six_rss().build()
+    monkeypatch.setattr(automatic, "SECONDS", 0.0)
+    run = simulate(system, t_end=0.1)
+    horizon, tried = run.verdict.horizon, run.manifest["accuracy"]["tried"]
+    assert run.verdict.kind == "sensitive" and 0.03 < horizon < 0.1 and len(tried) < automatic.RUNGS
+    assert "differences grow tenfold in 0.00" in run.verdict.text and "nonsmooth study statistics" in run.verdict.text
+    finer = simulate(system, GaussQP(), t_end=0.1, dt=Landing(1.6e-8, 1.25e-5))
+    comparison = agreement.Agreement(system, system.parameter_values, 1e-2)
+    assert comparison.difference(run, finer, horizon).position <= 2e-2  # the other half is the error of the coarser run
+    assert simulate(slider_rod(case=2).build(), t_end=0.02).verdict.kind == "accurate"
+
+
+@pytest.mark.parametrize("length", [0.02, 0.3, 2.0])
+def test_impacts_that_are_one_are_not_the_same_in_runs_that_are_compared(length):
+    """Two impacts of the robot 0.49 us apart were one in its first four runs, which agreed on another motion."""
+    least = [rung.control.dt_min for rung in automatic.rungs(GaussQP(), length)]
+    assert np.allclose(np.diff(np.log(least)), np.log(0.25)) and least[0] < 0.49e-6
+
+
+def test_impacts_in_space_with_friction_are_stepped_first():
+    run = simulate(six_rss().build(), t_end=0.004)
+    assert run.manifest["accuracy"]["tried"][0].startswith("GaussQP") and run.verdict.kind == "accurate"
+
+
+def test_a_method_that_failed_in_space_is_not_tried_with_finer_steps():
+    """Of a mechanism that no method steps: the modes of its contacts are not found, by the events of one tolerance."""
+    system = socket_pendulum().build()
+    start, tried = simulate(system, GaussQP(), t_end=1e-4, dt=1e-4), []
+
+    def fails(rung):
+        tried.append(type(rung.stepper).__name__)
+        raise SimulationFailed("no modes.", trajectory=start, cause=SolverFailed("no modes."))
+
+    values = system.parameter_values
+    with pytest.raises(SimulationFailed, match="no modes"):
+        automatic.automatic(fails, system, values, system.start, 0.1, accuracy=1e-2)
+    assert tried == ["EventDriven", "GaussQP", "GaussQP"]
