@@ -54,7 +54,10 @@ TREES = {
     "wrist": mjcf(
         body("a", '<joint name="p" axis="0 0 1"/><joint name="q" axis="0 1 0"/><joint name="r" axis="1 0 0"/>')
     ),
-    "slide and hinge": mjcf(body("a", '<joint name="x" type="slide" axis="1 0 0"/><joint name="h" axis="0 1 1"/>')),
+    "slide and hinge": mjcf(
+        body("a", '<joint name="x" type="slide" axis="1 0 0" stiffness="20" damping="2" pos="0 0 .1"/>'
+             '<joint name="h" axis="0 1 1" pos=".05 .02 0" damping=".1"/>')
+    ),
     "defaults and classes": """<mujoco model="classes"><compiler angle="radian" autolimits="true"/>
         <default><joint damping=".1" axis="0 1 0"/><geom density="700"/>
           <default class="thick"><geom size=".05"/><joint axis="0 0 1" stiffness="1"/></default></default>

@@ -208,6 +208,10 @@ class Translation:
         first = int(self.m.body_jntadr[i])
         return [j for j in range(first, first + int(self.m.body_jntnum[i])) if self.m.jnt_type[j] in kinds]
 
+    def anchor(self, i: int) -> Array:
+        """The point about which a body turns, which its slides move, in the ground frame."""
+        return np.asarray(self.zero.xanchor[(self.joints_of(i, HINGE, BALL) or self.joints_of(i, SLIDE))[0]])
+
     def joint(self, i: int) -> None:
         """The joints of a body against its parent."""
         a, b = self.owner[self.m.body_parentid[i]], i
@@ -251,7 +255,7 @@ class Translation:
                 f'{self.robot.name}: the joints {listed} of the body "{names[1]}" have no counterpart together; put a '
                 "body with mass between them."
             )
-        at = anchors[next((j for j in js if self.m.jnt_type[j] != SLIDE), js[0])]
+        at = self.anchor(b)
         points: dict[str, Any] = {"at_a": self.point(a, at), "at_b": self.point(b, at)}
         q, found = self.turned(a, b), list[Joint]()
         both: dict[str, Any] = {"axis_a": self.along(a, n), "axis_b": self.along(b, axes[turns[-1]] if turns else n)}
@@ -305,9 +309,9 @@ class Translation:
 
     def scalar(
         self, j: int, label: str, stiffness: float, rest: float, damping: float, constant: float | None = None
-    ) -> None:
+    ) -> bool:
         """Spring, damper and a constant force or torque in the coordinate of a hinge or a slide: ``constant - stiffness
-        (q - rest) - damping q'``."""
+        (q - rest) - damping q'``; False where it is left out."""
         m, i = self.m, int(self.m.jnt_bodyid[j])
         a, b = self.owner[m.body_parentid[i]], i
         names, n = (self.body_names[a], self.body_names[b]), self.zero.xaxis[j]
@@ -317,11 +321,11 @@ class Translation:
         of_cross = hinge and len(turns) == 2 and not damping and constant is None
         given = {"nx": axis[0], "ny": axis[1], "nz": axis[2]}
         if not (stiffness or damping or constant is not None):
-            return
+            return True
         if not (alone or of_cross) or stiffness < 0 or damping < 0:
             why = "negative" if stiffness < 0 or damping < 0 else "of one of several turns or oblique slides"
             self.report.add("left out", "spring, damper or drive", label, why)
-            return
+            return False
         if hinge:
             direction: Any = axis
             if stiffness:
@@ -335,9 +339,9 @@ class Translation:
             if constant is not None:
                 formulas = tuple(f"torque * n{x}" for x in "xyz")
                 self.load(j, label, torque=formulas, parameters={"torque": constant, **given})
-            return
+            return True
         if stiffness:
-            rest = free + float(np.dot(axis, self.point(a, self.zero.xanchor[j])))
+            rest = free + float(np.dot(axis, self.point(a, self.anchor(i))))
             energy = f"stiffness * ({ALONG} - rest)**2 / 2"
             self.load(
                 j,
@@ -352,12 +356,13 @@ class Translation:
             )
         if constant is not None:
             self.load(j, label, force=tuple(f"push * n{x}" for x in "xyz"), parameters={"push": constant, **given})
+        return True
 
     def load(self, j: int, name: str, **law: Any) -> None:
-        """A load between the bodies of a joint, at its anchor."""
+        """A load between the bodies of a joint, at their anchor."""
         i = int(self.m.jnt_bodyid[j])
         names = self.body_names[self.owner[self.m.body_parentid[i]]], self.body_names[i]
-        load = Load(name, *names, at_b=self.point(i, self.zero.xanchor[j]), **law)
+        load = Load(name, *names, at_b=self.point(i, self.anchor(i)), **law)
         values = ", ".join(
             f"{key} {value:g}" for key, value in load.parameters.items() if key not in ("nx", "ny", "nz")
         )
@@ -392,8 +397,8 @@ class Translation:
         bias = m.actuator_biasprm[k][:3] if kinds[2] == affine else np.zeros(3)
         force, stiffness = float(m.actuator_gainprm[k][0]) * control + float(bias[0]), -float(bias[1]) * gear**2
         rest = gear * force / stiffness if stiffness else 0.0
-        self.scalar(j, label, stiffness, rest, -float(bias[2]) * gear**2, None if stiffness else gear * force)
-        self.report.add("taken", "actuator", label, f"control {control:g}, constant")
+        if self.scalar(j, label, stiffness, rest, -float(bias[2]) * gear**2, None if stiffness else gear * force):
+            self.report.add("taken", "actuator", label, f"control {control:g}, constant")
         if m.actuator_forcelimited[k] or m.jnt_actfrclimited[j]:
             self.report.add("left out", "limits of drives", label, "of the force")
         for what in ("damping", "dampingpoly", "armature", "delay"):
@@ -419,7 +424,7 @@ class Translation:
             entries = np.zeros(9)
             self.mujoco.mju_quat2Mat(entries, data[6:10])
             relative = entries.reshape(3, 3)
-            first, second = data[3:6] + relative @ data[:3], data[:3]
+            first, second = data[3:6], data[:3]  # the anchor in the frame of each body
         else:
             first, second, relative = data[:3], data[3:6], np.eye(3)
         A, B = (self.owner[one] for one in ((m.site_bodyid[i], m.site_bodyid[j]) if of_sites else (i, j)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robot_files import LOOPS, TREES, at, full_mass, jacobians
+from robot_files import BOX, LOOPS, TREES, at, body, full_mass, jacobians, mjcf
 
 from nonsmooth import ErrorControl, EventDriven, simulate
 from nonsmooth.robots.mechanism import Translation
@@ -83,6 +83,25 @@ def _jacobian(function, m, d, point, owner):
     J = np.zeros((3, m.nv))
     function(m, d, J, None, point, owner)
     return J
+
+
+def test_a_weld_is_a_fixed_child() -> None:
+    """A free body that is welded to an arm has the accelerations of one that the arm carries."""
+    inner, place = BOX.replace(".03", ".05"), 'pos=".3 .1 0" euler="0 20 40"'
+    child = body("tool", "", place=place, geom=inner)
+    free = body("tool", "<freejoint/>", place='pos=".5 .1 .1" euler="0 20 40"', geom=inner)
+    arm = '<joint name="h" axis="0 1 0"/>'
+    weld = '<equality><weld name="w" body1="arm" body2="tool" anchor=".1 0 0"/></equality>'
+    found = []
+    for text in (mjcf(body("arm", arm, child)), mjcf(body("arm", arm) + free, weld)):
+        m = mujoco.MjModel.from_xml_string(text)
+        robot = Translation(m, mujoco.MjData(m), "weld").made()
+        system = robot.build()
+        M, h, W, bias = at(system, robot)
+        K = np.block([[M, -W], [W.T, np.zeros((system.ng, system.ng))]])
+        found.append(np.linalg.lstsq(K, np.r_[h, -bias], rcond=1e-13)[0][: system.nv])
+        assert (system.nv, system.ng) == (12, 11)
+    assert np.allclose(*found, rtol=0.0, atol=TOLERANCE) and abs(found[0]).max() > 1.0
 
 
 @pytest.mark.parametrize("name", ["driven", "free"])
