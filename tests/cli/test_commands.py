@@ -87,7 +87,7 @@ def test_options_are_arguments_of_the_function_of_its_groups_and_of_the_study(ap
     assert command.help == "Whether it wobbles."
     assert found["--face"].help == "Faces that count; repeatable." and found["--face"].show_default == "all"
     assert found["--face"].metavar == "NAME" and found["problem"].metavar == "PROBLEM|FILE"
-    assert "that defines `model` or a function `build()`" in found["problem"].help, "not that of another group"
+    assert "Python that defines `model` or `build()`" in found["problem"].help, "not that of another group"
     assert found["--speed"].help == "How fast it is [m/s]." and found["--speed"].default == 1.0, "its own line counts"
     assert found["--until"].help == "As long as `it` runs [s]." and found["--until"].required
     assert found["--order"].default == 3 and found["--order"].help == "Of the study."
