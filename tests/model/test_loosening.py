@@ -58,6 +58,7 @@ def described(model: Model) -> list[object]:
     return [element.describe() for element in model.elements]
 
 
+@pytest.mark.exact("compares runs of two mechanisms to the bit")
 def test_a_pin_becomes_the_clearance_that_one_would_write() -> None:
     ideal = slider_crank()
     before = described(ideal)

@@ -306,6 +306,7 @@ def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
     assert loaded(output).identical(undisturbed)
 
 
+@pytest.mark.exact("other processes build systems of their own")
 @pytest.mark.parametrize("kind", ["threads", "processes", "dask"])
 def test_any_executor_gives_the_same(kind):
     """Also with a metric of this file, which the workers cannot import; a batch is taken on this machine alone."""

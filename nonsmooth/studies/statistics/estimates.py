@@ -85,8 +85,8 @@ def transient(values: Array, separating: bool) -> list[int]:
 
 
 def separated(spread: Array) -> int:
-    """Rows until the spread (n,) of the members first reaches what it is in the last half of the rows."""
-    return int(np.argmax(spread >= spread[len(spread) // 2 :].mean()))
+    """Rows until the spread (n,) of the members first reaches half of what it is in the last half of the rows."""
+    return int(np.argmax(spread >= 0.5 * spread[len(spread) // 2 :].mean()))
 
 
 def drifts(x: Array) -> bool:
