@@ -147,8 +147,8 @@ class Play(_Stops):
 
     >>> from nonsmooth import Rigid
     >>> hard = Rigid(restitution=0.5, friction=0.0)
-    >>> Play("key", "shaft", "hub", play="0.2 deg", radius=0.02, contact=hard).numbers()["play"]
-    0.0034906585039886592
+    >>> Play("key", "shaft", "hub", play="0.2 deg", radius=0.02, contact=hard).gap_names()
+    ('key.low', 'key.high')
     """
 
     play: Annotated[float, Quantity("rad or m", positive=True)] = field(kw_only=True)
