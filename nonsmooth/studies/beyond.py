@@ -9,6 +9,7 @@ from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.system import System
 from nonsmooth.studies.cases import Accurate, Trial
 from nonsmooth.studies.long_run import PRECISION, Statistic, Statistics, long_run
+from nonsmooth.studies.statistics.estimates import stated
 from nonsmooth.studies.statistics.measures import period_of
 from nonsmooth.studies.workers import cores, outcomes
 from nonsmooth.trajectory import Trajectory
@@ -78,7 +79,7 @@ def lines_of(statistics: Mapping[str, Statistics], labels: Sequence[str]) -> lis
     lines = []
     for name, unit in units.items():
         every = [statistics[label][name] if label in statistics else None for label in labels]
-        said = [f"{one.value:.4g} ± {(one.high - one.low) / 2:.2g}" if one is not None else "-" for one in every]
+        said = [stated(one.value, (one.high - one.low) / 2) if one is not None else "-" for one in every]
         lines.append((f"{name} [{unit or '-'}], 95 %", said))
     return lines
 

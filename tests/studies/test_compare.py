@@ -246,4 +246,4 @@ def test_differences_of_statistics_are_told_in_words() -> None:
         "hard: no difference from rigid contact in the energy lost is seen, < 5.1 %.",
     ]
     assert said[-1] == "stiff has no statistics: x"
-    assert lines_of(known, ["rigid", "stiff"]) == [("energy-rate [W], 95 %", ["40 ± 0.4", "-"])]
+    assert lines_of(known, ["rigid", "stiff"]) == [("energy-rate [W], 95 %", ["40.00 ± 0.40", "-"])]
