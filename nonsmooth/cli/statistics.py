@@ -19,7 +19,8 @@ def long_run(
     Parameters
     ----------
     measures : --measure NAME, default: mean and peak forces, energy rate, share of contact, impacts
-        Such as energy-rate, mean-force:pin, force-over-1ms:pin@return=10s or contact-share:pin@q0.9; repeatable.
+        Such as energy-rate, mean-force:pin, force-over-1ms:pin@return=10s, contact-share:pin@q0.9 or spectrum:slider.x;
+        repeatable.
     t_end
         End of each run; extended until the precision is reached if omitted.
     precision
@@ -48,6 +49,9 @@ def long_run(
         rows.append((one.name, *(f"{x:.5g}" for x in numbers), *parts))
     table = table_of("measure", "estimate", "from", "to (95 %)", "unit", "± sampling", "± steps", rows=rows)
     lines = [f"{one.name}: {one.verdict}" for one in found.measures.values() if one.offset[0] == one.offset[0]]
+    for name, (f, density, low, high) in found.spectra.items():
+        i = int(density[1:].argmax()) + 1
+        lines.append(f"{name}: most at {f[i]:.4g} Hz, {density[i]:.3g} ({low[i]:.3g} to {high[i]:.3g}) per Hz")
     lines.append(
         f"{found.members} runs of {found.windows} windows of {found.window:.6g} s, without the first {found.transient} "
         f"as their transient; {found.seconds:.3g} s"

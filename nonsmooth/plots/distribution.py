@@ -1,4 +1,4 @@
-"""Figures of the statistics of long motions: estimates with intervals, distributions, places of journals."""
+"""Figures of the statistics of long motions: estimates with intervals, distributions, spectra, places of journals."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LONG = 22
 
 
 def statistics(found: Statistics) -> Figure:
-    """Estimates with intervals, distributions over windows of measures that vary most, and places of journals."""
+    """Estimates with intervals, distributions over windows of measures that vary most, spectra, places of journals."""
     scatter = {name: np.std(x) / (abs(np.mean(x)) or 1.0) for name in found.measures if len(x := found.column(name))}
     varying = sorted((name for name, x in scatter.items() if x > LEAST), key=lambda name: -scatter[name])
-    places = list(found.places)[:MOST]
-    varying = varying[: max(MOST - len(places), 0)]
-    count = len(varying) + len(places)
+    places, spectra = list(found.places)[:MOST], list(found.spectra)[:MOST]
+    varying = varying[: max(MOST - len(places) - len(spectra), 0)]
+    count = len(varying) + len(spectra) + len(places)
     rows, table = -(-count // COLUMNS), 0.7 + 0.19 * len(found.measures)
     figure = new_figure(WIDE * COLUMNS, table + HIGH * rows, h_pad=0.06)
     if not count:
@@ -42,7 +42,9 @@ def statistics(found: Statistics) -> Figure:
     axes = lower.subplots(rows, COLUMNS, squeeze=False).ravel()
     for axis, name in zip(axes, varying, strict=False):
         _distribution(axis, found, found[name])
-    for axis, name in zip(axes[len(varying) :], places, strict=False):
+    for axis, name in zip(axes[len(varying) :], spectra, strict=False):
+        _spectrum(axis, found, name)
+    for axis, name in zip(axes[len(varying) + len(spectra) :], places, strict=False):
         bar = lower.colorbar(_place(axis, found, name), ax=axis, shrink=0.8, aspect=25)
         bar.ax.set_title("over\nuniform", fontsize=SIZE - 1.5, color=INK, loc="left")
         bar.outline.set_visible(False)
@@ -84,6 +86,18 @@ def _distribution(axis: Axes, found: Statistics, one: Statistic) -> None:
     dress(axis, title, quantity("in one window", unit), "share of windows below [-]", above=1)
     legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     axis.set_ylim(0.0, 1.02)
+
+
+def _spectrum(axis: Axes, found: Statistics, name: str) -> None:
+    """Power spectral density with its interval, down to a billionth of the highest."""
+    f, density, low, high = found.spectra[name][:, 1:]
+    axis.fill_between(f, low, high, color=COLOURS[0], alpha=0.35, lw=0, label="95 %")
+    axis.plot(f, density, color=COLOURS[0], lw=0.8)
+    axis.set(xscale="log", yscale="log", ylim=(max(density.min(), density.max() * 1e-9) / 2, high.max() * 2))
+    if found.period:
+        axis.axvline(1 / found.period, color=FAINT, lw=0.8, ls=(0, (4, 3)), zorder=0, label="driver")
+    dress(axis, name.replace(":", ":\n"), "frequency [Hz]", "density [per Hz]", above=1)
+    legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
 def _place(axis: Axes, found: Statistics, name: str) -> Any:

@@ -31,7 +31,7 @@ from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.files import Result, texts, variable
 from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, stated, transient
-from nonsmooth.studies.statistics.measures import COUNTED, OVER, Measure, Named, period_of
+from nonsmooth.studies.statistics.measures import BLOCK, COUNTED, OVER, Measure, Named, period_of
 from nonsmooth.studies.statistics.members import Advanced, Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.workers import is_local, outcomes, width
@@ -45,6 +45,9 @@ LEAST = 32
 ROWS = 30_000
 #: levels of steps at most, and seconds of all runs below which one process is enough
 LEVELS, QUICK = 4, 4.0
+#: rows of a spectrum, and what its name begins with
+SPECTRAL = ("frequency", "density", "low", "high")
+SPECTRUM = "spectrum:"
 #: precision that is wanted and seconds that it may take where neither an end nor a precision is given
 PRECISION, SECONDS = 0.05, 60.0
 
@@ -98,6 +101,7 @@ class Statistics(Result):
     steps : the stepper and the steps of each level that counts
     places : density of the journal's centre (cells, cells) by joint, share of time per cell
     samples : values of windows (n, measures), some of very many, for distributions
+    spectra : frequency [Hz], power spectral density, and the ends of its 95 % interval (4, n), by name
     """
 
     system: str
@@ -114,6 +118,7 @@ class Statistics(Result):
     samples: Array
     places: Mapping[str, Array] = field(default_factory=dict)
     seed: int = 0
+    spectra: Mapping[str, Array] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Statistic:
         if name not in self.measures:
@@ -149,6 +154,7 @@ class Statistics(Result):
             "mechanism": self.system, "kind": self.kind, "verdict": self.verdict, "measures": table,
             "window": self.window, "period": self.period, "members": self.members, "windows": self.windows,
             "transient": self.transient, "steps": list(self.steps), "seconds": self.seconds, "seed": self.seed,
+            "spectra": {name: dict(zip(SPECTRAL, one.tolist(), strict=True)) for name, one in self.spectra.items()},
         }  # fmt: skip
 
     def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -166,7 +172,11 @@ class Statistics(Result):
             data[f"place_{name}"] = variable(
                 ("across", "up"), table, "-", "share of time of the journal's centre per cell"
             )
+        for name, rows in self.spectra.items():
+            data[name] = variable(("of_spectrum", "frequency"), rows, None, "power spectral density with its interval")
         coordinates = {"measure": texts(self.measures), "unit": variable("measure", texts(one.unit for one in every))}
+        if self.spectra:
+            coordinates["of_spectrum"] = texts(SPECTRAL)
         facts = {
             "title": f"statistics of {self.system}",
             "verdict": self.verdict,
@@ -309,6 +319,12 @@ class _Runs:
         named = Named(system, self.window, period)
         given = given or tuple(named.usual())
         self.measures = [named.measure(one) for one in given]
+        self.spectra = [one for one in self.measures if one.name.startswith(SPECTRUM)]
+        if self.spectra:
+            if self.whole:
+                raise InputError("A spectrum needs windows: give period or window.")
+            given = tuple(one for one in given if not str(one).startswith(SPECTRUM)) or tuple(named.usual())
+            self.measures = [named.measure(one) for one in given]
         names = [one.name for one in self.measures]
         if len(set(names)) < len(names):
             raise InputError(f"Measures must have different names, got {', '.join(names)}.")
@@ -320,7 +336,21 @@ class _Runs:
         )  # fmt: skip
         twin = any("deviation" in one.name for one in self.measures)
         self.ladder = [
-            Members(system, scheme, steps, dict(parameters), given, self.window, period, 1, None, places, twin, seed)
+            Members(
+                system,
+                scheme,
+                steps,
+                dict(parameters),
+                given,
+                self.window,
+                period,
+                1,
+                None,
+                places,
+                tuple(one.name for one in self.spectra),
+                twin,
+                seed,
+            )
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]
         self.levels: list[_Level] = []
@@ -358,7 +388,7 @@ class _Runs:
                        parameters=ensemble.parameters)  # fmt: skip
         # functions of a run have one value for all of its windows, so that there must be some of these
         most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
-        ensemble.chunk = max(1, min(int(FIRST * ROWS / len(run.t)), most))
+        ensemble.chunk = max(BLOCK if self.spectra else 1, min(int(FIRST * ROWS / len(run.t)), most))
         level.seconds = run.wall_seconds / FIRST
         if self.levels:
             ensemble.slowest = self.levels[0].ensemble.slowest
@@ -552,6 +582,9 @@ class _Runs:
             steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
             samples=series[:, first][:: max(1, len(series) // 20_000)],
             places=self._places(counted, samples[0].dropped * size), seed=self.ladder[0].seed,
+            spectra={
+                one.name: self._spectrum(one.name, counted, samples[0].dropped * size, regular) for one in self.spectra
+            },
         )  # fmt: skip
 
     def _exact(self, samples: Sequence[Sample]) -> list[Part]:
@@ -638,16 +671,36 @@ class _Runs:
 
     def _places(self, levels: Sequence[_Level], dropped: int) -> dict[str, Array]:
         """Densities after the transient, of all members."""
-        total: dict[str, Array] = {}
-        weight = 0
-        for level in levels:
-            for kept in level.fields.values():
-                for begin, count, fields in kept:
-                    if begin >= dropped or begin + count == level.done:
-                        weight += count
-                        for name, table in fields.items():
-                            total[name] = total.get(name, 0.0) + count * table
-        return {name: table / weight for name, table in total.items()} if weight else {}
+        names = self.ladder[0].places
+        return {name: np.mean(_means(levels, name, dropped), axis=0) for name in names}
+
+    def _spectrum(self, name: str, levels: Sequence[_Level], dropped: int, regular: bool) -> Array:
+        """Frequencies, spectral density, and the ends of its 95 % interval, by the jackknife of its logarithm."""
+        from scipy.stats import t
+
+        members = _means(levels, name, dropped)
+        n = len(members)
+        if n < 2:
+            raise InputError(f'"{name}": members need more than {dropped + BLOCK} windows; give a longer run.')
+        mean = np.mean(members, axis=0)
+        apart = np.log(np.maximum((n * mean - members) / (n - 1), 1e-300))
+        error = np.sqrt((n - 1) * np.var(apart, axis=0)) * (0.0 if regular else t.ppf((1 + CONFIDENCE) / 2, n - 1))
+        f = np.arange(len(mean)) / (BLOCK * self.window)
+        return np.stack([f, mean, mean * np.exp(-error), mean * np.exp(error)])
+
+
+def _means(levels: Sequence[_Level], name: str, dropped: int) -> Array:
+    """Means (members, ...) of a field after the transient, of those members that have it."""
+    found = []
+    for level in levels:
+        for kept in level.fields.values():
+            own = [
+                (count, fields[name]) for begin, count, fields in kept
+                if fields[name] is not None and (begin >= dropped or begin + count == level.done)
+            ]  # fmt: skip
+            if own:
+                found.append(np.average([table for _, table in own], axis=0, weights=[count for count, _ in own]))
+    return np.array(found)
 
 
 @dataclass(eq=False)

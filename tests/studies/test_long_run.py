@@ -134,6 +134,28 @@ def test_a_motion_that_repeats_itself_has_an_exact_value():
     assert share.value == pytest.approx(1 - (land - leave) / 0.1, abs=2e-4)  # 1e-6 s of the grid, and steps
 
 
+def test_spectrum_of_a_billiard_has_the_power_of_its_uniform_density(chaotic):
+    found = long_run(chaotic.billiard(), window=5.0, t_end=400.0, measures=["spectrum:disc.x"], members=6, executor=1)
+    f, density, low, high = found.spectra["spectrum:disc.x"]
+    R = chaotic.RADIUS
+    variance = (1 / 12 - math.pi * R**4 / 4) / (1 - math.pi * R**2)
+    # the mean of a block takes half a line at the level of the lowest frequencies; of some hundred blocks
+    # power is known to 5 %, of which three are allowed
+    power = np.sum(density) * f[1] + 0.5 * f[1] * density[1:4].mean()
+    assert power == pytest.approx(variance, rel=0.15)
+    assert np.all((low < density) & (density < high)) and f[-1] == 32 / 5.0
+
+
+def test_spectrum_of_a_harmonic_motion_is_one_line():
+    # the table moves by A sin(w t), of power A^2 / 2, within three lines of Hann's weights about 10 Hz
+    found = long_run(shaken(0.5), t_end=6.4, measures=["spectrum:table.y"], members=4, executor=1)
+    f, density, low, high = found.spectra["spectrum:table.y"]
+    amplitude = 0.5 * 9.81 / (20 * math.pi) ** 2
+    assert np.array_equal(low, density) and np.array_equal(density, high) and f[8] == pytest.approx(10.0, rel=1e-12)
+    assert np.sum(density[7:10]) * f[1] == pytest.approx(amplitude**2 / 2, rel=1e-6)
+    assert found.plain()["spectra"]["spectrum:table.y"]["density"] == density.tolist()
+
+
 def test_a_motion_without_clearance_is_exact():
     found = long_run(slider_crank_revolute(ideal=True), t_end=0.12, measures=["mean-force:pin"], members=4, executor=1)
     force = found["mean-force:pin"]
@@ -197,6 +219,8 @@ def test_a_motion_with_an_end_begins_with_the_coarsest_steps():
     [
         ({"measures": ["mean-force:pn"]}, "write mean-force:NAME with a contact or joint of pin"),
         ({"measures": ["energy"]}, 'There is no measure "energy"'),
+        ({"measures": ["spectrum:slider"]}, "write spectrum:NAME with a coordinate of"),
+        ({"measures": ["spectrum:slider.x@q0.9"]}, '"spectrum:slider.x@q0.9": a spectrum is a mean, of no impacts'),
         ({"measures": ["force-over:pin@max"]}, "a maximum has no long-run value"),
         ({"measures": ["force-over:pin@q2"]}, "the statistic is sd, a quantile"),
         ({"measures": ["peak-force:pin"]}, "the force of a rigid impact is not finite"),

@@ -46,7 +46,8 @@ def stated(value: float, half: float) -> str:
 
 
 def truncation(x: Array) -> int:
-    """Rows (n,) that are left out for the least error of the mean of the others, if they differ from these."""
+    """Rows (n,) that are left out for the least error of the mean of the others, if they differ from these, and their
+    first half does: a stretch later on is chance."""
     n = len(x)
     if n < 8:
         return 0
@@ -57,9 +58,9 @@ def truncation(x: Array) -> int:
     if not d:
         return 0
     rest = x[d:]
-    apart = abs(float(x[:d].mean() - rest.mean()))
-    own = float(np.std(x)) * math.sqrt(len(rest) / effective(rest)) * math.sqrt(1 / d + 1 / len(rest))
-    return d if apart > DIFFERENT * own else 0
+    own = float(np.std(x)) * math.sqrt(len(rest) / effective(rest))
+    apart = (abs(float(x[:k].mean() - rest.mean())) / math.sqrt(1 / k + 1 / len(rest)) for k in (d, (d + 1) // 2))
+    return d if min(apart) > DIFFERENT * own else 0
 
 
 def effective(x: Array) -> float:
@@ -85,8 +86,11 @@ def transient(values: Array, separating: bool) -> list[int]:
 
 
 def separated(spread: Array) -> int:
-    """Rows until the spread (n,) of the members first reaches half of what it is in the last half of the rows."""
-    return int(np.argmax(spread >= 0.5 * spread[len(spread) // 2 :].mean()))
+    """Rows until the spread (n,) of the members is as large as in nine of ten of the last half of the rows, and as many
+    again as it took from a twentieth of this, in which what members still share is forgotten."""
+    last = float(np.quantile(spread[len(spread) // 2 :], 0.1))
+    reached, little = (int(np.argmax(spread >= share * last)) for share in (1.0, 0.05))
+    return 2 * reached - little
 
 
 def drifts(x: Array) -> bool:

@@ -39,6 +39,8 @@ SAMPLES = 64
 OVER = 1 / 100
 #: share of the fastest approach of the first windows above which a contact that begins is an impact
 COUNTED = 0.01
+#: windows of a block of which a spectrum is taken
+BLOCK = 8
 #: cells of the square around a clearance circle along each axis, and half its side in clearances
 CELLS, REACH = 48, 1.1
 
@@ -267,6 +269,21 @@ def density(joint: RevoluteClearance, q_names: Sequence[str], p: Mapping[str, fl
     return cells
 
 
+def spectrum(coordinate: int) -> Function:
+    """Power spectral density (n,) of a coordinate, one-sided, over the mean of blocks of windows with Hann's weights;
+    nothing of a stretch that is shorter than a block. Welch, P. D. (1967), IEEE Trans. Audio Electroacoust. 15, 70-73.
+    """
+    from scipy.signal import periodogram
+
+    def power(of: Stretch) -> Array | None:
+        blocks = len(of.edges[1:]) // BLOCK
+        values = of.places[: blocks * BLOCK, :, coordinate].reshape(blocks, BLOCK * SAMPLES)
+        rate = SAMPLES / float(of.length[0])
+        return periodogram(values, rate, "hann", detrend="constant")[1].mean(axis=0) if blocks else None
+
+    return power
+
+
 @dataclass(frozen=True)
 class Kind:
     """A measure by name: what stands behind its colon, the unit of what is windowed, and its meaning."""
@@ -294,6 +311,7 @@ MEASURES = {
     "smallest": Kind("coordinate", "", "smallest in a window"),
     "deviation": Kind("body or coordinate", "", "root mean square of the deviation from the ideal twin in a window"),
     "largest-deviation": Kind("body or coordinate", "", "largest deviation from the ideal twin in a window"),
+    "spectrum": Kind("coordinate", "", "power spectral density, in `spectra` of the result"),
 }  # fmt: skip
 
 
@@ -428,6 +446,10 @@ class Named:
         if word == "impacts":
             unit = "1/s" if self.period is None else "1/period"
             meaning = f"impacts per {'second' if self.period is None else 'period'}"
+        if word == "spectrum":
+            if given != text:
+                raise InputError(f'"{given}": a spectrum is a mean, of no impacts; write {text}.')
+            unit = f"({unit})^2/Hz"
         if word == "peak-force" and not system.compliant:
             raise InputError(
                 f'"{given}": the force of a rigid impact is not finite; ask for force-over:{about or "NAME"}.'
@@ -447,6 +469,7 @@ class Named:
             "smallest": lambda: lambda of: of.places[:, :, columns[0]].min(axis=1),
             "deviation": lambda: _of_coordinates(_deviation(columns), lambda x: np.sqrt(np.mean(x**2, axis=1))),
             "largest-deviation": lambda: _of_coordinates(_deviation(columns), lambda x: x.max(axis=1)),
+            "spectrum": lambda: spectrum(columns[0]),
         }[word]()  # fmt: skip
         return Measure(given.partition("@")[0], unit, f"{about}: {meaning}" if about else meaning, function)
 

@@ -80,7 +80,7 @@ class Members:
     chunk : windows that are run at once, between two of which a run goes on from its last state
     slowest : [m/s], approach from which on a contact that begins is an impact
     period : [s], of the driver, None without one
-    places : names of joints with a journal whose place is recorded
+    places, spectra : names of joints with a journal whose place is recorded, and of coordinates' spectra
     """
 
     system: System
@@ -93,6 +93,7 @@ class Members:
     chunk: int = 1
     slowest: float | None = None
     places: tuple[str, ...] = ()
+    spectra: tuple[str, ...] = ()
     twin: bool = False
     seed: int = 0
     _made: dict[str, Any] = field(default_factory=dict)
@@ -103,10 +104,13 @@ class Members:
     @property
     def measures(self) -> list[Measure]:
         """The measures, made once in each process."""
-        if "measures" not in self._made:
+        return self._measures("measures", self.given)
+
+    def _measures(self, kind: str, given: tuple[Any, ...]) -> list[Measure]:
+        if kind not in self._made:
             named = Named(self.system, self.window, self.period)
-            self._made["measures"] = [named.measure(one) for one in self.given]
-        found: list[Measure] = self._made["measures"]
+            self._made[kind] = [named.measure(one) for one in given]
+        found: list[Measure] = self._made[kind]
         return found
 
     def stretch(self, run: Any, edges: Array) -> Stretch:
@@ -173,6 +177,7 @@ class Members:
         known = {element.name: element for element in self.system.elements}
         p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
         fields = {name: density(known[name], self.system.q_names, p)(of) for name in self.places}  # type: ignore[arg-type]
+        fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
         return np.column_stack(columns), fields
 
 
