@@ -8,12 +8,13 @@ from nonsmooth import studies
 from nonsmooth.cli.inputs import Request, varied
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.exceptions import Interrupted
 
 
 def long_run(
     *, measures: tuple[str, ...] = (), period: Seconds | None = None, window: Seconds | None = None,
     max_seconds: Seconds | None = None, runs: Runs, processes: Processes, written: Written, **study: Any,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Long-run means, quantiles and extremes with intervals, from independent runs with two step sizes.
 
     Parameters
@@ -36,12 +37,18 @@ def long_run(
     """
     request = Request(**vars(runs)).completed(endless=True)
     mechanism, arguments, parameters, name = varied(request, ())
-    with progress_bar() as progress:
-        found = studies.long_run(
-            mechanism, request.scheme(), t_end=request.t_end, dt=request.step(), measures=list(measures), period=period,
-            window=window, max_seconds=max_seconds, parameters=parameters, arguments=arguments, progress=progress,
-            **vars(processes), **study,
-        )  # fmt: skip
+    ended: list[str] = []
+    try:
+        with progress_bar() as progress:
+            found = studies.long_run(
+                mechanism, request.scheme(), t_end=request.t_end, dt=request.step(), measures=list(measures),
+                period=period, window=window, max_seconds=max_seconds, parameters=parameters, arguments=arguments,
+                progress=progress, **vars(processes), **study,
+            )  # fmt: skip
+    except Interrupted as interruption:
+        if interruption.result is None:
+            raise
+        found, ended = interruption.result, [str(interruption).partition(";")[0] + ": these are of shorter ones."]
     rows = []
     for one in found.measures.values():
         numbers = (one.value, one.low, one.high)
@@ -57,6 +64,8 @@ def long_run(
         f"as their transient; {found.seconds:.3g} s"
     )
     conclude(
-        written, f"{name}: statistics", [table, "", found.verdict, *lines], lambda: {"problem": name} | found.plain(),
+        written, f"{name}: statistics", [table, "", found.verdict, *lines, *ended],
+        lambda: {"problem": name} | found.plain(),
         head=f"{name}: statistics of the motion", figure=lambda plots: plots.statistics(found), save=found.save,
     )  # fmt: skip
+    return 130 if ended else 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed
+from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -205,7 +205,7 @@ def long_run(
     intervals those of their means over motions that begin alike.
 
     InputError for a transient that is longer than half of the run, or a measure that does not converge;
-    NonsmoothError if runs fail with all steps.
+    NonsmoothError if runs fail with all steps; Interrupted after Ctrl-C, with the statistics of shorter runs so far.
 
     Parameters
     ----------
@@ -455,9 +455,25 @@ class _Runs:
                 return self._conclude(windows)
 
     def _round(self, windows: int, members: int) -> None:
-        """Advance; levels with failures are given up for finer ones."""
+        """Advance; levels with failures are given up for finer ones.
+
+        After Ctrl-C Interrupted, with what was known before if that is stationary.
+        """
         while True:
-            self.advance(self.levels, windows, members)
+            before = [(level, dict(level.windows), level.done) for level in self.levels]
+            try:
+                self.advance(self.levels, windows, members)
+            except KeyboardInterrupt:
+                for level, windows_before, done in before:
+                    level.windows, level.done = windows_before, done
+                self.levels = [level for level in self.levels if level.windows]
+                made = None
+                if self.levels and self._stationary():
+                    made = self._conclude(self.levels[-1].done)
+                words = f"`result` of this error is of {made.windows} windows" if made else "nothing is known yet"
+                raise Interrupted(
+                    f"Interrupted on the way to {windows} windows of each run; {words}.", result=made
+                ) from None
             lost = [level for level in self.levels if level.failed]
             if not lost:
                 return

@@ -24,11 +24,11 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, Interrupted
 from nonsmooth.model.forces import Damper, PointForce, Spring
 from nonsmooth.model.signals import Harmonic, TimeVector
 from nonsmooth.studies import long_run
-from nonsmooth.studies.long_run import _ladder
+from nonsmooth.studies.long_run import _ladder, _Runs
 from nonsmooth.studies.statistics.estimates import effective, return_level, truncation
 from nonsmooth.studies.statistics.members import KEPT, Windows
 from nonsmooth_problems import six_rss, slider_crank_revolute, slider_rod
@@ -294,3 +294,22 @@ def test_a_quasi_periodic_motion_is_not_taken_for_chaotic():
     # of 64 periods the mean still differs by about one over the number of radians of the beat, 560
     assert found.kind == "predictable" and square.value == pytest.approx(expected, rel=0.02)
     assert square.high - square.low < 0.05 * expected
+
+
+def test_after_ctrl_c_the_statistics_of_shorter_runs_are_kept(monkeypatch):
+    advance, calls = _Runs.advance, []
+
+    def interrupted(runs, levels, windows, members):
+        calls.append(windows)
+        advance(runs, levels, windows, members)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    settings = {"measures": ["energy-rate"], "members": 4, "executor": 1}
+    monkeypatch.setattr(_Runs, "advance", interrupted)
+    with pytest.raises(
+        Interrupted, match="Interrupted on the way to 128 windows of each run; .* is of 64 windows"
+    ) as told:
+        long_run(shaken(4.0, 0.8), precision=1e-6, max_seconds=60.0, **settings)
+    kept = told.value.result
+    assert calls == [64, 128] and kept.windows == 64 and kept["energy-rate"].low < kept["energy-rate"].high
