@@ -147,7 +147,7 @@ def test_shapes_are_drawn_and_can_be_hidden(shown: Shown) -> None:
         page.run("document.getElementById('forces').click(); document.getElementById('traces').click()")
         assert page.run("document.getElementById('shapes').getAttribute('aria-pressed')") == "true"
         covered = inked(page, ".stage canvas") / page.run("nonsmooth.camera.scale(...'width height'.split(' ')"
-                                                          ".map(k => nonsmooth.progress[0][k]))") ** 2  # fmt: skip
+                                                          ".map(k => nonsmooth.stages[0][k]))") ** 2  # fmt: skip
         assert 0.9 * size < covered < 2.5 * size
         clean(page)
         before = checksum(page)
@@ -253,7 +253,7 @@ def test_forces_of_contacts_in_space_are_drawn(shown: Shown, robot: Trajectory) 
     row = int(force.sum(axis=1).argmax())
     assert force[row].max() > 0
     page.run(f"nonsmooth.clock.seek({float(robot.t[row - 1] + robot.t[row]) / 2!r})")
-    assert page.run("nonsmooth.progress[0].drawn") == np.sum(force[row] > 0.005 * page.run("nonsmooth.options.full"))
+    assert page.run("nonsmooth.stages[0].drawn") == np.sum(force[row] > 0.005 * page.run("nonsmooth.options.full"))
 
 
 @pytest.mark.parametrize("name", find_problems())
@@ -282,7 +282,7 @@ def test_two_runs_side_by_side_and_over_each_other(shown: Shown, worlds: dict[st
     assert value.count("|") == 1  # a value of each run
     page.click("#overlay")
     assert page.run("document.querySelectorAll('.stage').length") == 1
-    assert page.run("nonsmooth.progress[0].runs.length") == 2
+    assert page.run("nonsmooth.stages[0].runs.length") == 2
     page.key("o")
     assert page.run("document.querySelectorAll('.stage').length") == 2
     clean(page)
@@ -375,7 +375,7 @@ def test_impacts_one_after_the_other(shown: Shown, crank: Trajectory) -> None:
     assert "impact now" in page.run("document.getElementById('next-impact').textContent")
     page.key("p")
     assert time_of(page) == instants[1]
-    assert page.run("nonsmooth.progress[0].last.t") == instants[1]  # the picture is of this time
+    assert page.run("nonsmooth.stages[0].last.t") == instants[1]  # the picture is of this time
     page.run("nonsmooth.clock.seek(nonsmooth.clock.end)")
     assert page.run("document.getElementById('next-impact').textContent") == "no further impact"
 
@@ -540,7 +540,7 @@ def test_what_is_drawn_is_chosen(shown: Shown, crank: Trajectory) -> None:
     pressing = crank.lam_N.array.max(axis=1)
     row = int(pressing.argmax())
     page.run(f"nonsmooth.clock.seek({float(crank.t[row - 1] + crank.t[row]) / 2!r})")
-    assert page.run("nonsmooth.progress[0].drawn") >= 1
+    assert page.run("nonsmooth.stages[0].drawn") >= 1
     pictures = [checksum(page)]
     for button in ("#forces", "#traces", "#names"):
         page.click(button)
@@ -592,7 +592,7 @@ def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, T
     page = shown(run)
     t = float(run.t[3] + 0.3 * (run.t[4] - run.t[3]))
     page.run(f"nonsmooth.clock.seek({t!r})")
-    x = page.run("nonsmooth.progress[0].last.body('slider').p[0]")
+    x = page.run("nonsmooth.stages[0].last.body('slider').p[0]")
     assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
     (shown_x,) = page.run(
         "nonsmooth.charts.charts.filter(c => c.table === 'q').flatMap(c => c.series.map(s => [c, s]))"
@@ -614,7 +614,7 @@ def test_frames_stand_where_figures_have_them(shown: Shown, name: str, request: 
     frames = dict.fromkeys([one.frame for one in pieces(drawing)[0]] + [one.frame for one in touches(drawing)])
     assert len({type(one).__name__ for one in frames}) >= 3
     page.run(f"nonsmooth.options.magnify = {factor}; nonsmooth.clock.seek({float(run.t[row])!r})")
-    placed = page.run("nonsmooth.progress[0].last.frames.map(({ p, x, y, z }) => [p, x, y, z])")
+    placed = page.run("nonsmooth.stages[0].last.frames.map(({ p, x, y, z }) => [p, x, y, z])")
     d = drawing.dimension
     view = View(factor, drawing.grain / 100, np.array(page.run("nonsmooth.camera.toward"))[:d])
     assert len(placed) == len(frames)
