@@ -226,7 +226,7 @@ class Agreement:
     ) -> Verdict:  # fmt: skip
         """The verdict on the run with these signs of error; `sensitive`: only sensitive motions still separate."""
         size = found.position, found.force
-        impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
+        impulsive = None if self.system.compliant or found.of_pairs else impulsive_force(coarse, fine)
         if found.within(self.accuracy) and not signs and impulsive is not None:
             text = f"{impulsive.text}; {self._words(found)}"
             return Verdict("not accurate", text, *size, -math.inf, signs=(impulsive.text,))

@@ -294,7 +294,7 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         if spent:
             first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with_verdict(first, verdict, accuracy, tried)
-    found = compare.difference(first, fine)
+    found = compare.of_unique(first, fine)
     # a contact that the run itself misses is missed in its motion; other signs matter in the finer run only
     signs, others = signs_between_rows(first, system, values), fine.verdict.signs
     if signs:  # what both miss is told once
