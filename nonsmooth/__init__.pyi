@@ -53,6 +53,7 @@ from nonsmooth.model.forces import Spring as Spring
 from nonsmooth.model.forces import Torque as Torque
 from nonsmooth.model.forces import TorsionDamper as TorsionDamper
 from nonsmooth.model.forces import TorsionSpring as TorsionSpring
+from nonsmooth.model.joint_friction import JointFriction as JointFriction
 from nonsmooth.model.joints import Cylindrical as Cylindrical
 from nonsmooth.model.joints import Distance as Distance
 from nonsmooth.model.joints import Fixed as Fixed

@@ -20,6 +20,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import Placement, ground_placement, placement_like
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import Joint
 
 #: outputs of components: (offset in doubles, 1 or 3 components)
@@ -134,6 +135,9 @@ class Kinds:
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, *directions = of(*self._placed(element), p)
+            if isinstance(element, JointFriction):  # the other directions are those of its pad, see `pads`
+                T_a, T_b = (J[0, :] for J in directions[2:])
+                return [(g, [(self._at("Contact", 0, "g"), 1)]), *self._directions("Contact", 0, 1, T_a, T_b)]
             return self._gaps(self.shape.dimension - 1 if self.shape.rows > 1 else 0, g, *directions)
 
         return self._cached("contact", self.functions.gaps(element), 2, outputs)

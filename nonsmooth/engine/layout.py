@@ -15,6 +15,7 @@ from nonsmooth.compile.records.memory import Content, Memory, Values
 from nonsmooth.compile.records.schema import Shape, dtype, offset
 from nonsmooth.engine.elimination import couplings, order
 from nonsmooth.engine.kinds import Kind, Kinds, coordinates
+from nonsmooth.engine.pads import pads_of, press
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
@@ -47,6 +48,8 @@ OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reactio
 def shape_of(system: System, *, rough: bool, options: int = 0) -> Shape:
     """The shape of the records of a mechanism; `rough` if contacts have tangential rows."""
     modes = max((body.count for body in system.elements if isinstance(body, FlexibleBody)), default=0)
+    if pads_of(system, Shape(system.dimension, 0, 0, -(-modes // MODES) * MODES)) is None:
+        modes = max(modes, 1)
     jointed = any(isinstance(e, Joint) for e in system.elements)
     # what is rare, flexible bodies and other impact laws, is compiled for one shape, which serves smooth contacts too
     rows = system.dimension if rough or jointed or modes or options else 1
@@ -90,6 +93,12 @@ class Layout:
         self._mass_numbers = self._numbers(self.bodies)
         self._bond_numbers = self._numbers([*self._joints, *self._contacts])
         self.shape = shape_of(system, rough=rough, options=options)
+        pads = pads_of(system, self.shape)
+        if pads is None:
+            raise InputError("Between these bodies are more joint frictions than 16 each; leave some out.")
+        self.pads = pads
+        #: of their gaps the parameter that is the normal force
+        self._bounds = {pad.gap: self.index[f"{pad.friction.name}.{pad.friction.bound}"] for pad in pads}
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         #: whether, in space, an element has more rows of contacts than two bodies have relative freedoms: programs then
         #: begin with a proximal term, which the fewer rows of the plane rarely require
@@ -349,6 +358,8 @@ class Layout:
                 bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
                 np.add.at(body["steady"], bodies, loads[f"on_{side}"])
             body["steady"][0] = 0.0
+        if self.pads:
+            self._press(memory, values)
 
     def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
         """Words of a memory, filled with values that differ in the indices `varied` alone, and their values (runs,
@@ -356,7 +367,7 @@ class Layout:
         forces vary."""
         stale = [one for one in self.groups if not varied.isdisjoint(one.parameters)]
         steady = any(group.record is one for group in stale for one in self.steady)
-        if steady or not varied.isdisjoint(self._mass_numbers):
+        if steady or not varied.isdisjoint(self._mass_numbers) or not varied.isdisjoint(self._bounds.values()):
             return None
         words, numbers = [np.zeros(0, dtype=np.intp)], [np.zeros((len(values), 0))]
         for group in stale:
@@ -419,6 +430,13 @@ class Layout:
         laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
         found["threshold"][self.contacts] = [law.threshold for law in laws]
         self._points(memory, values)
+
+    def _press(self, memory: Memory, values: Array) -> None:
+        M = np.asarray(self.elementwise.placed(self.start.q, self.start.v, values).masses)
+        forces = {gap: float(values[place]) for gap, place in self._bounds.items()}
+        press(memory, self.shape, self.pads, self.contacts, M.diagonal(axis1=1, axis2=2), forces)
+        if self.shape.modes:
+            memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""

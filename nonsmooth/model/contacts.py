@@ -76,6 +76,10 @@ class Contact(Element):
         own = super().with_numbers(changes)
         return replace(own, contact=own.contact.with_numbers(changes))
 
+    def with_law(self, contact: Rigid | Compliant) -> Self:
+        """The contact with this law."""
+        return replace(self, contact=contact)
+
     def toleranced(self) -> dict[str, Fit | Toleranced]:
         of_law = ((field, getattr(part, field)) for part in self.contact.parts() for field in declarations(type(part)))
         return super().toleranced() | {field: value for field, value in of_law if isinstance(value, Toleranced)}
@@ -566,4 +570,4 @@ class CylinderPlane(_OnPlane):
 
 def with_law(elements: Iterable[Element], contact: Rigid | Compliant) -> tuple[Element, ...]:
     """The elements, with this law in all contacts."""
-    return tuple(replace(one, contact=contact) if isinstance(one, Contact) else one for one in elements)
+    return tuple(one.with_law(contact) if isinstance(one, Contact) else one for one in elements)

@@ -18,6 +18,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import Placement, ground_placement
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import Joint
 
 #: functions: their arguments, the group of expressions, and their outputs in it
@@ -291,7 +292,10 @@ class Equations:
             rigid = isinstance(contact.contact, Rigid)
             for name, values in law.items():
                 label = contact.size_label if name == "size" else name
-                value = self.symbols[f"{contact.name}.{label}"] if rigid or name == "size" else ca.SX(0)
+                if name == "size" or rigid and not isinstance(contact, JointFriction):
+                    value = self.symbols[f"{contact.name}.{label}"]
+                else:
+                    value = ca.SX(int(rigid and name == "friction"))
                 values.extend([value] * len(contact.gap_labels))
         return {name: ca.vertcat(*values) for name, values in law.items()}
 

@@ -22,6 +22,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.equations import Equations
 from nonsmooth.model.forces import Force, Gravity, LineForce
 from nonsmooth.model.frames import ground_placement
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import Joint
 
 Integers = NDArray[np.intp]
@@ -128,10 +129,9 @@ class Elementwise:
         self._q = _spans([len(e.q_columns) for e in self.bodies])
         self.ng, self.first_rows = sum(len(e.rows) for e in self.joints), _spans([len(e.rows) for e in self.joints])
         self._gaps = _spans([len(e.gap_labels) for e in self.contacts])
-        #: of each gap the indices of the parameters of `contact_law` (4, nc), the last one, zero, for what a law lacks
+        #: of each gap the indices of the parameters of `contact_law` (4, nc), behind them 0 for what a law lacks, and 1
         self._law_places = np.array([
-            [self._index[f"{e.name}.{label}"] if isinstance(e.contact, Rigid) else len(self._index) for label in LAW]
-            + [self._index[f"{e.name}.{e.size_label}"]] for e in self.contacts for _ in e.gap_labels
+            self._law_of(e) + [self._index[f"{e.name}.{e.size_label}"]] for e in self.contacts for _ in e.gap_labels
         ], dtype=np.intp).reshape(-1, 1 + len(LAW)).T  # fmt: skip
         #: of the last parameters
         self._law: tuple[Any, Array] = None, np.zeros((4, 0))
@@ -140,10 +140,18 @@ class Elementwise:
         """Restitution, friction, tangential restitution and size of contacts (4, nc), of many runs (4, runs, nc)."""
         known, key = self._law, (values.shape, values.tobytes())
         if known[0] != key:
-            padded = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
+            padded = np.concatenate([values, np.broadcast_to([0.0, 1.0], (*values.shape[:-1], 2))], axis=-1)
             self._law = known = key, np.moveaxis(padded[..., self._law_places], -2, 0)
             known[1].flags.writeable = False
         return known[1]
+
+    def _law_of(self, contact: Contact) -> list[int]:
+        """Indices of the numbers of its law."""
+        lacks = len(self._index)
+        if isinstance(contact, JointFriction):
+            return [lacks, lacks + isinstance(contact.contact, Rigid), lacks]
+        rigid = isinstance(contact.contact, Rigid)
+        return [self._index[f"{contact.name}.{label}"] if rigid else lacks for label in LAW]
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}

@@ -1,0 +1,90 @@
+"""Pads of joint frictions, see `nonsmooth.model.joint_friction`, in the records of bodies.
+
+The normal force of a joint friction acts along a coordinate that no body has: one of those that a `Motion` has beside
+the motion of a body, three and a zero in the plane, and padding of modes. There stand a mass, a constant force, and a
+direction of the contact, so that the text of a scheme finds a contact that is pressed on, without knowing of pads. In
+space a second one takes the tangent in which nothing slides.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.records.memory import Memory
+from nonsmooth.compile.records.schema import Shape
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.joint_friction import JointFriction
+from nonsmooth.model.system import System
+
+
+class Pad(NamedTuple):
+    """A coordinate of a pad: of which gap and row, at which side, body (0 the ground) and place of its motion."""
+
+    friction: JointFriction
+    gap: int
+    row: int
+    side: str
+    body: int
+    place: int
+
+
+def pads_of(system: System, shape: Shape) -> list[Pad] | None:
+    """Places of all pads in records of this shape; None if there are not enough."""
+    bodies = [e for e in system.elements if isinstance(e, Body)]
+    numbers = {e.name: i + 1 for i, e in enumerate(bodies)}
+    gaps = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+    pressed = [(e, k) for k, e in enumerate(gaps) if isinstance(e, JointFriction) and e.stick_rate is None]
+    needed = [(e, k, row) for e, k in pressed for row in range(0, shape.dimension, 2)]
+    taken: dict[tuple[int, int], int] = {}
+
+    def spare(which: int) -> Iterator[tuple[int, int]]:
+        for name in reversed(needed[which][0].body_names()):
+            k = numbers.get(name.partition(".")[0], 0)
+            if k:
+                body, first = bodies[k - 1], shape.width - shape.modes
+                own = body.count if isinstance(body, FlexibleBody) else 0
+                yield from ((k, place) for place in (3, *range(first + own, shape.width)))
+
+    def takes(which: int, tried: set[tuple[int, int]]) -> bool:
+        """Whether it finds a place, others moving to another one where they have to."""
+        for place in spare(which):
+            if place not in tried:
+                tried.add(place)
+                if place not in taken or takes(taken[place], tried):
+                    taken[place] = which
+                    return True
+        return False
+
+    if not all(takes(which, set()) for which in range(len(needed))):
+        return None
+    places = {which: place for place, which in taken.items()}
+    found = []
+    for which, (e, k, row) in enumerate(needed):
+        body, place = places[which]
+        first = numbers.get(e.body_names()[0].partition(".")[0], 0)
+        found.append(Pad(e, k, row, "a" if first == body else "b", body, place))
+    return found
+
+
+def press(
+    memory: Memory, shape: Shape, pads: list[Pad], records: Array, masses: Array, forces: Mapping[int, float]
+) -> None:
+    """Set directions and masses of pads, and the forces on them by gap; `masses` (bodies, any) are diagonals of the
+    mass matrices of bodies, `records` of each gap that of its contact. A pad has the mass of what it brakes, so that
+    terms of normal and tangential rows are of one size."""
+    body, contact = memory.of["Body"], memory.of["Contact"]
+    rigid = 3 * (shape.dimension - 1)
+    for pad in pads:
+        k, place, turns = pad.body, pad.place, pad.friction.bound == "torque"
+        of = slice(rigid - (1 if shape.dimension == 2 else 3), rigid) if turns else slice(0, 1)
+        mass = float(np.mean(masses[k - 1, of]))
+        at = place if shape.dimension == 2 or place < 4 else place + 8
+        body["mass"][k].reshape(-1)[at], body["inverse_mass"][k].reshape(-1)[at] = mass, 1.0 / mass
+        body["sqrt_mass"][k, place] = np.sqrt(mass)
+        contact[pad.side]["directions"][records[pad.gap], pad.row, place] = 1.0
+        if pad.row == 0:
+            body["steady"][k, place] = -forces[pad.gap]
