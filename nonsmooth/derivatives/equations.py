@@ -57,14 +57,19 @@ class PhaseEquations:
         redundant = {one.name for one in system.redundant}
         needed = ca.DM([name not in redundant for name in system.constraint_names])
 
-        def residual(change: ca.SX, applied: ca.SX, by_g: ca.SX, by_N: ca.SX, by_T: ca.SX, slides: ca.SX) -> ca.SX:
+        def residual(
+            change: ca.SX, applied: ca.SX, by_g: ca.SX, by_N: ca.SX, by_T: ca.SX, slides: ca.SX, lasting: float
+        ) -> ca.SX:
             held, slipping = W_T.T @ motion + by_T, P_T + mu * slides * (spread @ P_N)
+            normal = c * (W_N.T @ motion + by_N) + (1 - c) * P_N
+            along = each_c * (each_k * held + (1 - each_k) * slipping) + (1 - each_c) * P_T
+            for i, parameter in system.given_normal.items():  # without gap, in space with one tangent
+                normal[i] = P_N[i] - lasting * p[parameter]
+                along[tangents * i + 1 : tangents * (i + 1)] = P_T[tangents * i + 1 : tangents * (i + 1)]
             return ca.vertcat(
                 M @ change - applied - W_g @ lam_g - W_N @ P_N - W_T @ P_T,
-                needed * (W_g.T @ motion + by_g) + (1 - needed) * lam_g,
-                c * (W_N.T @ motion + by_N) + (1 - c) * P_N,
-                each_c * (each_k * held + (1 - each_k) * slipping) + (1 - each_c) * P_T,
-            )
+                needed * (W_g.T @ motion + by_g) + (1 - needed) * lam_g, normal, along,
+            )  # fmt: skip
 
         chosen = ca.vertcat(*(p[i] for i in wrt))
         inputs = ca.vertcat(t, q, v, chosen)
@@ -75,9 +80,9 @@ class PhaseEquations:
             return _Rows([row, p], [left, right]), _Rows([row, z, p], [ca.jacobian(R, inputs)])
 
         bias_g, bias_N, bias_T = ca.vertsplit(bias, np.cumsum([0, ng, nc, nc * tangents]).tolist())
-        self._smooth = linear(residual(motion, h, bias_g, bias_N, bias_T, direction), (c, k, s))
+        self._smooth = linear(residual(motion, h, bias_g, bias_N, bias_T, direction, 1.0), (c, k, s))
         rebound = rebounds * restitution * (W_N.T @ v)
-        struck = residual(motion - v, ca.SX.zeros(self.nv), g_t, rebound, e_T * slip, direction)
+        struck = residual(motion - v, ca.SX.zeros(self.nv), g_t, rebound, e_T * slip, direction, 0.0)
         self._impact = linear(struck, (c, k, s, rebounds))
         rates, x = B @ v, ca.vertcat(q, v)
         self._kinematics = _Rows([x, p], [rates, ca.jacobian(rates, x)])

@@ -97,8 +97,7 @@ class Layout:
         if pads is None:
             raise InputError("Between these bodies are more joint frictions than 16 each; leave some out.")
         self.pads = pads
-        #: of their gaps the parameter that is the normal force
-        self._bounds = {pad.gap: self.index[f"{pad.friction.name}.{pad.friction.bound}"] for pad in pads}
+        self._given = system.given_normal
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         #: whether, in space, an element has more rows of contacts than two bodies have relative freedoms: programs then
         #: begin with a proximal term, which the fewer rows of the plane rarely require
@@ -367,7 +366,7 @@ class Layout:
         forces vary."""
         stale = [one for one in self.groups if not varied.isdisjoint(one.parameters)]
         steady = any(group.record is one for group in stale for one in self.steady)
-        if steady or not varied.isdisjoint(self._mass_numbers) or not varied.isdisjoint(self._bounds.values()):
+        if steady or not varied.isdisjoint(self._mass_numbers) or not varied.isdisjoint(self._given.values()):
             return None
         words, numbers = [np.zeros(0, dtype=np.intp)], [np.zeros((len(values), 0))]
         for group in stale:
@@ -433,7 +432,7 @@ class Layout:
 
     def _press(self, memory: Memory, values: Array) -> None:
         M = np.asarray(self.elementwise.placed(self.start.q, self.start.v, values).masses)
-        forces = {gap: float(values[place]) for gap, place in self._bounds.items()}
+        forces = {gap: float(values[place]) for gap, place in self._given.items()}
         press(memory, self.shape, self.pads, self.contacts, M.diagonal(axis1=1, axis2=2), forces)
         if self.shape.modes:
             memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]

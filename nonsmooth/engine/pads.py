@@ -7,7 +7,7 @@ space a second one takes the tangent in which nothing slides.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
 from nonsmooth.compile.records.schema import Shape
 from nonsmooth.model.bodies import Body
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.system import System
@@ -36,9 +35,8 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
     """Places of all pads in records of this shape; None if there are not enough."""
     bodies = [e for e in system.elements if isinstance(e, Body)]
     numbers = {e.name: i + 1 for i, e in enumerate(bodies)}
-    gaps = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
-    pressed = [(e, k) for k, e in enumerate(gaps) if isinstance(e, JointFriction) and e.stick_rate is None]
-    needed = [(e, k, row) for e, k in pressed for row in range(0, shape.dimension, 2)]
+    frictions: Any = system.contact_elements
+    needed = [(frictions[k], k, row) for k in system.given_normal for row in range(0, shape.dimension, 2)]
     taken: dict[tuple[int, int], int] = {}
 
     def spare(which: int) -> Iterator[tuple[int, int]]:

@@ -26,6 +26,7 @@ from nonsmooth.model.equations import Compliance, Equations
 from nonsmooth.model.evaluate import Elementwise, Numeric, evaluate_rows
 from nonsmooth.model.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.signals import Table, tables
@@ -172,6 +173,15 @@ class System:
     def contact_elements(self) -> tuple[Contact, ...]:
         """The element of each contact (nc,)."""
         return tuple(e for e in self.elements if isinstance(e, Contact) for _ in e.gap_labels)
+
+    @cached_property
+    def given_normal(self) -> dict[int, int]:
+        """Of contacts with a given normal force, those of joint frictions, the index of the parameter that it is."""
+        index = {name: i for i, name in enumerate(self.parameters)}
+        return {
+            k: index[f"{e.name}.{e.bound}"] for k, e in enumerate(self.contact_elements)
+            if isinstance(e, JointFriction) and e.stick_rate is None
+        }  # fmt: skip
 
     @cached_property
     def laws(self) -> tuple[Contact, ...]:

@@ -282,6 +282,7 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
     if system.compliant or not np.any(frictional):
         return a, none
     rows, leaps = _leaps(a, last, system)
+    leaps[:, list(system.given_normal)] = False
     some = np.any(leaps & frictional, axis=1)
     if not np.any(some):
         return a, none

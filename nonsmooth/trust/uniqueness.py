@@ -164,7 +164,12 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
     joints = m.independent(at.W_g, np.zeros(m.system.ng)).W
     directions = m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed)
     effects, lengths = _unit(directions), np.linalg.norm(directions, axis=0)
-    rows = np.concatenate([_unit(m.metric.inverse @ joints), effects], axis=1)
+    # normal forces that are given, in space with the tangent in which nothing slides, have effects of their own
+    given = [wide * k + i for k in np.flatnonzero(np.isin(closed, list(m.system.given_normal))) for i in range(0, wide, 2)]
+    lengths[given] = 1.0
+    effects = np.vstack([effects, np.eye(lengths.size)[given]])
+    bonds = np.pad(m.metric.inverse @ joints, ((0, len(given)), (0, 0)))
+    rows = np.concatenate([_unit(bonds), effects], axis=1)
     rough = np.repeat(m.friction[closed] > 0.0, wide) | (np.arange(wide * closed.size) % wide == 0)
     rows = rows[:, np.concatenate([np.ones(joints.shape[1], dtype=bool), rough])]
     if np.linalg.matrix_rank(rows, tol=DEPENDENT) == rows.shape[1]:
@@ -181,7 +186,7 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
             column[wide * k], column[wide * k + 1 : wide * (k + 1)] = 1.0, mu * drag
             columns.append(lengths * column)
     # what the joints do not take up
-    effects = np.linalg.svd(m.metric.inverse @ joints)[0][:, joints.shape[1] :].T @ effects
+    effects = np.linalg.svd(bonds)[0][:, joints.shape[1] :].T @ effects
     y = m.rows(P_N, run.P_T.array[i].ravel(), closed)
     changes = force_changes(effects, np.array(columns).T, lengths * y)
     return changes.shape[1], int(np.linalg.matrix_rank(changes[::wide], tol=SAME))

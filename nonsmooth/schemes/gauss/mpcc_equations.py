@@ -147,6 +147,9 @@ class StepEquations:
         if rough:
             terms += ca.fabs(W_T) @ law.size
         directions, direction_terms = law.equations(slip, W_T, u)
+        gaps, size = system.g_N(q_end, p), system.contact_law(p)[3]
+        for k, i in system.given_normal.items():  # an impulse that is given, in place of a gap
+            gaps[k] = size[k] * (P_N[k] / (longest * p[i]) - kick / longest)
         if scheme == HALF_KICK:  # event-locating step: the longest step; constant if dt is fixed
             objective = -(dt / longest)
         else:  # Gauss: least deviation from the free motion
@@ -158,7 +161,7 @@ class StepEquations:
             p=ca.vertcat(t, q, v, p, longest, law.binding, combinations),
             objective=objective,
             equalities=ca.vertcat(momentum, g, directions),
-            complements=ca.vertcat(system.g_N(q_end, p), law.complements(slip)),
+            complements=ca.vertcat(gaps, law.complements(slip)),
             # a joint's residual is a difference of positions of the order of 1 m or 1 rad
             equality_terms=ca.vertcat(terms, ca.SX.ones(ng), direction_terms),
             x_names=("dt", *system.v_names, *joint_names, *law.x_names(system)),
