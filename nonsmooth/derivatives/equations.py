@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array, Columnwise
 from nonsmooth.model.evaluate import evaluate_rows
+from nonsmooth.model.joint_friction import normal_forces
 from nonsmooth.model.system import System
 
 #: reciprocal condition below which rows of constraints are regarded as dependent
@@ -45,6 +46,7 @@ class PhaseEquations:
         spread = ca.kron(ca.SX.eye(nc), ca.SX.ones(tangents, 1))  # of a number per contact to its tangents
         each_c, each_k, mu, e_T = (spread @ one for one in (c, k, friction, tangential))
         slip = W_T.T @ v
+        given = normal_forces(system.given_normal, system.parameters, p, slip)
         if tangents == 1:
             direction = s
         else:  # of length 1 where contacts slip, any number elsewhere
@@ -63,8 +65,8 @@ class PhaseEquations:
             held, slipping = W_T.T @ motion + by_T, P_T + mu * slides * (spread @ P_N)
             normal = c * (W_N.T @ motion + by_N) + (1 - c) * P_N
             along = each_c * (each_k * held + (1 - each_k) * slipping) + (1 - each_c) * P_T
-            for i, parameter in system.given_normal.items():  # without gap, in space with one tangent
-                normal[i] = P_N[i] - lasting * p[parameter]
+            for i, force in given.items():  # without gap, in space with one tangent
+                normal[i] = P_N[i] - lasting * force
                 along[tangents * i + 1 : tangents * (i + 1)] = P_T[tangents * i + 1 : tangents * (i + 1)]
             return ca.vertcat(
                 M @ change - applied - W_g @ lam_g - W_N @ P_N - W_T @ P_T,

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from nonsmooth.compile.records.schema import Shape, dtype, offset
+from nonsmooth.engine.pads import Pad
 from nonsmooth.model.assembly import ElementFunctions, wrench_about
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
@@ -190,6 +191,18 @@ class Kinds:
         self._take(element.body_names(), at_rest=True)
         of = self.functions.forces(element)
         return self._cached("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]))
+
+    def press(self, element: JointFriction, pad: Pad) -> Kind:
+        """Force on the pad, a function of the rate."""
+        self._take(element.body_names(), at_rest=True)
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            _, _, _, _, T_a, T_b = of(*self._placed(element), p)
+            rate = (T_a @ self.a.twist + T_b @ self.b.twist)[0]
+            names = element.symbols({f"{element.name}.{label}": p[i] for i, label in enumerate(element.numbers())})
+            return [(-element.normal(rate, names), [(self._at("Load", 0, f"on_{pad.side}") + pad.place, 1)])]
+
+        return self._cached(f"press {pad.side} {pad.place}", self.functions.gaps(element), 2, outputs)
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""

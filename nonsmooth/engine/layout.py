@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,8 @@ class Layout:
         if pads is None:
             raise InputError("Between these bodies are more joint frictions than 16 each; leave some out.")
         self.pads = pads
-        self._given = system.given_normal
+        #: parameters that are the forces on pads, by contact
+        self._given = {k: self.index[f"{e.name}.{e.bound}"] for k, e in system.given_normal.items()}
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         #: whether, in space, an element has more rows of contacts than two bodies have relative freedoms: programs then
         #: begin with a proximal term, which the fewer rows of the plane rarely require
@@ -219,6 +221,9 @@ class Layout:
         self.whole["biases"] = self._grouped(biased, kinds.bias, lambda e: firsts(e.name))
         self.whole["forces"] = self._grouped([e for e in forces if moving[id(e)]], kinds.force, self._load)
         self.whole["forces"] += self._grouped(flexible, kinds.deformation, self._load)
+        for pad in self.pads:
+            if pad.row == 0 and pad.friction.static is not None:
+                self.whole["forces"] += self._grouped([pad.friction], partial(kinds.press, pad=pad), self._load)
         self.whole["loads"] = list(self.content.of["Load"])
         self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)
         weights = [e for e in self.elements if isinstance(e, Gravity)]

@@ -84,5 +84,5 @@ def press(
         body["mass"][k].reshape(-1)[at], body["inverse_mass"][k].reshape(-1)[at] = mass, 1.0 / mass
         body["sqrt_mass"][k, place] = np.sqrt(mass)
         contact[pad.side]["directions"][records[pad.gap], pad.row, place] = 1.0
-        if pad.row == 0:
+        if pad.row == 0 and pad.friction.static is None:
             body["steady"][k, place] = -forces[pad.gap]

@@ -5,7 +5,7 @@ body shares, and which never leaves. Coulomb's law with a constant bound is ther
 contacts; it has no part in impacts, since a bounded force has no impulse there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Annotated, Any, Self
@@ -38,6 +38,7 @@ class _Given(NormalLaw):
         return k.given
 
 
+Rate = Annotated[float, Quantity("rad/s or m/s", positive=True)]
 #: laws of rigid and of compliant models, per unit of the normal force
 RIGID = Rigid(restitution=0.0, friction=1.0)
 COMPLIANT = Compliant(_Given(), Karnopp(friction=1.0, static_friction=1.0, stick_speed=1.0))
@@ -51,13 +52,16 @@ class JointFriction(_PlanarOrSpatial, Contact):
     a, in space about `axis_a`; or ``F = -force sgn(s')``, ``|F| <= force`` where ``s' = 0``, with the displacement s of
     the point `at_b` from the point `at_a` along the axis. What is at rest within the bound remains at rest, without
     creep. Add the joint that leaves this coordinate free, such as a `Revolute` or a `Prismatic`. ``run.P_T[name]`` is
-    the impulse on b [N m s] or [N s], ``run.P_N[name]`` the bound over the step.
+    the impulse on b [N m s] or [N s], ``run.P_N[name]`` the bound over the step. With static friction the bound is, by
+    Stribeck's curve over the rate w, ``torque + (static - torque) exp(-(w / stribeck_rate)^2)``.
 
     Parameters
     ----------
     a, b : the two bodies of the joint
     torque : [N m], > 0, of an angle; give either this or `force`
     force : [N], > 0, of a displacement
+    static : [N m] or [N], optional, the bound at rest, at least the one above
+    stribeck_rate : [rad/s] or [m/s], > 0, over which friction falls to the one above; with `static` in rigid models
     at_a, at_b : [m], points between which a displacement is measured
     direction : [rad], angle of the axis of a displacement in the frame of a; in the plane only
     axis_a : [-], optional, the axis in the frame of a, of any length; given, the friction is spatial
@@ -68,7 +72,7 @@ class JointFriction(_PlanarOrSpatial, Contact):
     Raises
     ------
     ModelError
-        Unless one of torque and force is given.
+        Unless one of torque and force is given, or for static friction below it or without `stribeck_rate`.
 
     >>> JointFriction("rub", "ground", "arm", torque=0.6).gap_names()
     ('rub',)
@@ -79,11 +83,13 @@ class JointFriction(_PlanarOrSpatial, Contact):
     b: BodyRef
     torque: Annotated[float, Quantity("N m", positive=True)] | None = field(default=None, kw_only=True)
     force: Annotated[float, Quantity("N", positive=True)] | None = field(default=None, kw_only=True)
+    static: Annotated[float, Quantity("N m or N", positive=True)] | None = field(default=None, kw_only=True)
+    stribeck_rate: Rate | None = field(default=None, kw_only=True)
     at_a: Point = field(default=ORIGIN, kw_only=True)
     at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Angle = field(default=0.0, kw_only=True)
     axis_a: Direction | None = field(default=None, kw_only=True)
-    stick_rate: Annotated[float, Quantity("rad/s or m/s", positive=True)] | None = field(default=None, kw_only=True)
+    stick_rate: Rate | None = field(default=None, kw_only=True)
     size: Annotated[float, Quantity("rad or m", positive=True)] = field(default=1e-2, kw_only=True)
     body_fields = ("a", "b")
     in_space, only_in_plane = "axis_a", ("direction",)
@@ -91,6 +97,8 @@ class JointFriction(_PlanarOrSpatial, Contact):
     def __post_init__(self) -> None:
         if (self.torque is None) == (self.force is None):
             raise self.error("give either torque [N m], of an angle, or force [N], of a displacement.")
+        if self.stick_rate is None and (self.static is None) != (self.stribeck_rate is None):
+            raise self.error("static friction falls with the rate; give static and stribeck_rate, or neither.")
         object.__setattr__(self, "contact", RIGID if self.stick_rate is None else COMPLIANT)
         super().__post_init__()
 
@@ -120,6 +128,9 @@ class JointFriction(_PlanarOrSpatial, Contact):
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         Element.check_together(self, numbers)
+        if "static" in numbers and numbers["static"] < numbers[self.bound]:
+            given = f"got {numbers['static']:g} and {numbers[self.bound]:g}"
+            raise self.error(f"static friction must be at least the {self.bound}, {given}.")
 
     def with_law(self, contact: Rigid | Compliant) -> Self:
         """The element in a model with this law."""
@@ -130,8 +141,18 @@ class JointFriction(_PlanarOrSpatial, Contact):
         return self
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Any]:
-        numbers = self.contact.numbers() | {"stick_speed": getattr(p, "stick_rate", None)}
-        return self.contact.coefficients(SimpleNamespace(**numbers, given=getattr(p, self.bound)))
+        given = getattr(p, self.bound)
+        numbers = self.contact.numbers() | {"stick_speed": p.stick_rate}
+        if self.static is not None:
+            numbers["static_friction"] = p.static / given
+        return self.contact.coefficients(SimpleNamespace(**numbers, given=given))
+
+    def normal(self, rate: Any, p: SimpleNamespace) -> Any:
+        """The normal force at a rate of the coordinate."""
+        given = getattr(p, self.bound)
+        if self.static is None:
+            return given
+        return given + (p.static - given) * ca.exp(-((rate / p.stribeck_rate) ** 2))
 
     # the pad
 
@@ -155,3 +176,9 @@ class JointFriction(_PlanarOrSpatial, Contact):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return tuple(Dot(spot) for spot in self.spots(p))
+
+
+def normal_forces(frictions: Mapping[int, JointFriction], names: Iterable[str], p: ca.SX, slip: ca.SX) -> dict[int, ca.SX]:
+    """Normal forces of joint frictions by contact, from parameters of these names, and slips (nt,) of all contacts."""
+    symbols = dict(zip(names, ca.vertsplit(p), strict=True))
+    return {k: e.normal(slip[k * (1 + e.spatial)], e.symbols(symbols)) for k, e in frictions.items()}

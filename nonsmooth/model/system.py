@@ -175,13 +175,10 @@ class System:
         return tuple(e for e in self.elements if isinstance(e, Contact) for _ in e.gap_labels)
 
     @cached_property
-    def given_normal(self) -> dict[int, int]:
-        """Of contacts with a given normal force, those of joint frictions, the index of the parameter that it is."""
-        index = {name: i for i, name in enumerate(self.parameters)}
-        return {
-            k: index[f"{e.name}.{e.bound}"] for k, e in enumerate(self.contact_elements)
-            if isinstance(e, JointFriction) and e.stick_rate is None
-        }  # fmt: skip
+    def given_normal(self) -> dict[int, JointFriction]:
+        """The contacts whose normal force is given, those of joint frictions, by their indices."""
+        found = {k: e for k, e in enumerate(self.contact_elements) if isinstance(e, JointFriction)}
+        return {k: e for k, e in found.items() if e.stick_rate is None}
 
     @cached_property
     def laws(self) -> tuple[Contact, ...]:
