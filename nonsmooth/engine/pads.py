@@ -7,7 +7,7 @@ space a second one takes the tangent in which nothing slides.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.system import System
+
+#: the zero behind the three numbers of a motion, in space of its linear part
+SPARE = 3
 
 
 class Pad(NamedTuple):
@@ -35,17 +38,15 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
     """Places of all pads in records of this shape; None if there are not enough."""
     bodies = [e for e in system.elements if isinstance(e, Body)]
     numbers = {e.name: i + 1 for i, e in enumerate(bodies)}
-    frictions: Any = system.contact_elements
-    needed = [(frictions[k], k, row) for k in system.given_normal for row in range(0, shape.dimension, 2)]
+    needed = [(e, k, row) for k, e in system.given_normal.items() for row in range(0, shape.dimension, 2)]
+    ends = [[numbers.get(name.partition(".")[0], 0) for name in e.body_names()] for e, *_ in needed]
     taken: dict[tuple[int, int], int] = {}
 
     def spare(which: int) -> Iterator[tuple[int, int]]:
-        for name in reversed(needed[which][0].body_names()):
-            k = numbers.get(name.partition(".")[0], 0)
-            if k:
-                body, first = bodies[k - 1], shape.width - shape.modes
-                own = body.count if isinstance(body, FlexibleBody) else 0
-                yield from ((k, place) for place in (3, *range(first + own, shape.width)))
+        for k in filter(None, reversed(ends[which])):
+            body, first = bodies[k - 1], shape.width - shape.modes
+            own = body.count if isinstance(body, FlexibleBody) else 0
+            yield from ((k, place) for place in (SPARE, *range(first + own, shape.width)))
 
     def takes(which: int, tried: set[tuple[int, int]]) -> bool:
         """Whether it finds a place, others moving to another one where they have to."""
@@ -57,14 +58,15 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
                     return True
         return False
 
-    if not all(takes(which, set()) for which in range(len(needed))):
+    # where nothing slides there is no impulse, so that the ground has a place for all
+    still = {which for which, (*_, row) in enumerate(needed) if row and 0 in ends[which]}
+    if not all(which in still or takes(which, set()) for which in range(len(needed))):
         return None
-    places = {which: place for place, which in taken.items()}
+    places = {which: place for place, which in taken.items()} | dict.fromkeys(still, (0, SPARE))
     found = []
     for which, (e, k, row) in enumerate(needed):
         body, place = places[which]
-        first = numbers.get(e.body_names()[0].partition(".")[0], 0)
-        found.append(Pad(e, k, row, "a" if first == body else "b", body, place))
+        found.append(Pad(e, k, row, "ab"[ends[which].index(body)], body, place))
     return found
 
 
@@ -79,8 +81,8 @@ def press(
     for pad in pads:
         k, place, turns = pad.body, pad.place, pad.friction.bound == "torque"
         of = slice(rigid - (1 if shape.dimension == 2 else 3), rigid) if turns else slice(0, 1)
-        mass = float(np.mean(masses[k - 1, of]))
-        at = place if shape.dimension == 2 or place < 4 else place + 8
+        mass = float(np.mean(masses[k - 1, of])) if k else 1.0
+        at = place if shape.dimension == 2 or place == SPARE else place + 8
         body["mass"][k].reshape(-1)[at], body["inverse_mass"][k].reshape(-1)[at] = mass, 1.0 / mass
         body["sqrt_mass"][k, place] = np.sqrt(mass)
         contact[pad.side]["directions"][records[pad.gap], pad.row, place] = 1.0

@@ -157,7 +157,7 @@ class JointFriction(_PlanarOrSpatial, Contact):
     # the pad
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return ca.SX.zeros(1) if self.stick_rate is None else -ca.SX.ones(1)
+        return ca.SX.zeros(1)
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         if self.bound == "force":

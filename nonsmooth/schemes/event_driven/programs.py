@@ -51,8 +51,8 @@ REPEATED = 3
 
 
 class _Rows(NamedTuple):
-    """Rows of the phase among those of joints, gaps and slips: directions D, directions of forces F (nv, rows), and the
-    matrix (nd, rows) of these forces in all rows."""
+    """Rows of the phase among those of joints, gaps and slips: directions D of velocities and of pads, directions of
+    forces F likewise, and the matrix (nd, rows) of these forces in all rows."""
 
     rows: NDArray[np.intp]
     D: Array
@@ -89,8 +89,17 @@ class EventPrograms:
 
     @functools.cached_property
     def _inverse_mass(self) -> Array:
-        inverse = self.mechanism.metric.inverse
-        return np.asarray(inverse.T @ inverse)
+        """Of velocities and pads."""
+        inverse, (k, places, _) = self.mechanism.metric.inverse, self._pads
+        found = np.diag(np.append(np.zeros(len(inverse)), self.memory.of["Body"]["sqrt_mass"][k, places] ** -2.0))
+        found[: len(inverse), : len(inverse)] = inverse.T @ inverse
+        return found
+
+    @functools.cached_property
+    def _pads(self) -> tuple[list[int], list[int], list[int]]:
+        """Bodies and places of the motion of pads that are pressed on, and their contacts."""
+        pads = [pad for pad in self.layout.pads if pad.row == 0]
+        return [pad.body for pad in pads], [pad.place for pad in pads], [pad.gap for pad in pads]
 
     @functools.cached_property
     def _external_solver(self) -> ExternalSolver:
@@ -121,7 +130,8 @@ class EventPrograms:
 
     def balance(self) -> None:
         """Forces of the phase nearest to the reference, or least impulses of a projection; their effect on `jump`."""
-        level, jump = int(self._run["level"][0]), self._motion("jump")
+        (k, places, _), bodies = self._pads, self.memory.of["Body"]
+        level, jump = int(self._run["level"][0]), np.append(self._motion("jump"), bodies["jump"][k, places])
         phase = self._rows(level)
         K = phase.D.T @ self._inverse_mass @ phase.F
         b = -(phase.D.T @ jump + self._all("velocity_offset", "velocity_offset")[phase.rows])
@@ -132,7 +142,9 @@ class EventPrograms:
             x = np.asarray(known + unit * changed, dtype=float)
         else:
             x = _in_turn(K, b, int(np.count_nonzero(phase.rows < self.ng + self.nc)))
-        self.layout.put(self.memory, "jump", jump + self._inverse_mass @ (phase.F @ x))
+        jump = jump + self._inverse_mass @ (phase.F @ x)
+        self.layout.put(self.memory, "jump", jump[: self.system.nv])
+        bodies["jump"][k, places] = jump[self.system.nv :]
         self._put("P", "P", phase.mixed @ x)
 
     def share(self) -> None:
@@ -184,6 +196,7 @@ class EventPrograms:
         m, mode = self.mechanism, self._modes()
         _, W_N, W_T, W_g, _ = m.at(self._seen(), self._motion("at"))
         W = np.concatenate([W_g, W_N, W_T], axis=1)
+        W = np.vstack([W, np.eye(self.nd)[[self.ng + gap for gap in self._pads[2]]]])
         closed, sticks = np.flatnonzero(mode != OPEN), np.flatnonzero(mode == STICKING)
         rows = np.concatenate([np.arange(self.ng), self.ng + closed])
         if level != GAPS:

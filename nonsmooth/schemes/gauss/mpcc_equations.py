@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.joint_friction import normal_forces
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure
 from nonsmooth.step.tolerances import FLOOR
@@ -148,8 +149,9 @@ class StepEquations:
             terms += ca.fabs(W_T) @ law.size
         directions, direction_terms = law.equations(slip, W_T, u)
         gaps, size = system.g_N(q_end, p), system.contact_law(p)[3]
-        for k, i in system.given_normal.items():  # an impulse that is given, in place of a gap
-            gaps[k] = size[k] * (P_N[k] / (longest * p[i]) - kick / longest)
+        given = normal_forces(system.given_normal, system.parameters, p, slip)
+        for k, force in given.items():  # an impulse that is given, in place of a gap
+            gaps[k] = size[k] * (P_N[k] / (longest * force) - kick / longest)
         if scheme == HALF_KICK:  # event-locating step: the longest step; constant if dt is fixed
             objective = -(dt / longest)
         else:  # Gauss: least deviation from the free motion
