@@ -67,7 +67,8 @@ class PhaseEquations:
             along = each_c * (each_k * held + (1 - each_k) * slipping) + (1 - each_c) * P_T
             for i, force in given.items():  # without gap, in space with one tangent
                 normal[i] = P_N[i] - lasting * force
-                along[tangents * i + 1 : tangents * (i + 1)] = P_T[tangents * i + 1 : tangents * (i + 1)]
+                if tangents == 2:
+                    along[2 * i + 1] = P_T[2 * i + 1]
             return ca.vertcat(
                 M @ change - applied - W_g @ lam_g - W_N @ P_N - W_T @ P_T,
                 needed * (W_g.T @ motion + by_g) + (1 - needed) * lam_g, normal, along,

@@ -49,7 +49,7 @@ class Numbers:
 
 def internal_states(layout: Layout, memory: Memory, state: Sequence[str]) -> Numbers:
     """The internal states of a scheme, in the order of the model; all of them keep the start of the grid of steps."""
-    names, known = ("System.origin", *state), layout.state_places
+    names, known = ("System.origin", *(("Body.v",) if layout.pads else ()), *state), layout.state_places
     key = names, tuple(memory.start.values())
     if key not in known:
         counts = {name for name in names if isinstance(_field(name), Count)}
@@ -92,10 +92,12 @@ def _words(memory: Memory, schema: str, *path: str) -> NDArray[np.intp]:
 
 
 def _places(layout: Layout, memory: Memory, schema: str, *path: str) -> NDArray[np.intp]:
-    """Entries in the order of the model, of motions and of rows of joints only those that it has."""
+    """Entries in the order of the model, of motions and of rows of joints only those that it has, and those of pads;
+    of velocities these alone, the others are part of the state itself."""
     words = _words(memory, schema, *path)
     if schema == "Body":
-        return words[1:].ravel()[layout.v_places]
+        pads = np.array([(pad.body - 1) * layout.shape.width + pad.place for pad in layout.pads if pad.body], dtype=np.intp)
+        return words[1:].ravel()[pads if path == ("v",) else np.concatenate([layout.v_places, pads])]
     if schema == "Joint" and words.ndim > 1:
         return words.ravel()[layout.joints]
     if path == ("bristle_row",):
