@@ -84,7 +84,7 @@ def press(
         mass = float(np.mean(masses[k - 1, of])) if k else 1.0
         at = place if shape.dimension == 2 or place == SPARE else place + 8
         body["mass"][k].reshape(-1)[at], body["inverse_mass"][k].reshape(-1)[at] = mass, 1.0 / mass
-        body["sqrt_mass"][k, place] = np.sqrt(mass)
+        body["sqrt_mass"][k, place] = np.sqrt(mass) if k else 0.0
         contact[pad.side]["directions"][records[pad.gap], pad.row, place] = 1.0
         if pad.row == 0 and pad.friction.static is None:
             body["steady"][k, place] = -forces[pad.gap]

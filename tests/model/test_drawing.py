@@ -84,6 +84,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "play": [{"play": 0.1, "radius": 0.1}],
     "gear-pair": [PLANE | GEARS], "gear-backlash": [PLANE | GEARS | {"backlash": 1e-4}], "belt": [PLANE | GEARS],
     "rack-pinion": [PLANE | {"radius": 0.1}], "rack-backlash": [PLANE | {"radius": 0.1, "backlash": 1e-4}],
+    "joint-friction": [PLANE | {"torque": 0.6}, SPACE | {"force": 2.0, "axis_a": (1.0, 2.0, 2.0)}],
     "rope": [PLANE | {"via_a": (0.0, 1.0), "via_b": (0.0, 1.0), "length": 2.0},
              SPACE | {"via_a": (0.0, 1.0, 0.0), "via_b": (0.0, 1.0, 0.0), "length": 2.0}],
     "ellipsoid-plane": [SPACE | NORMAL | {"semi_axes": (0.2, 0.3, 0.5), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
@@ -105,7 +106,7 @@ def built(kind: str, i: int) -> Element:
     assert kind in EXAMPLES, f"{kind} needs numbers in EXAMPLES"
     cls, given = KINDS[kind], dict(EXAMPLES[kind][i])
     given |= dict(zip(cls.body_fields, ("first", "second"), strict=False))
-    if issubclass(cls, Contact):
+    if issubclass(cls, Contact) and kind != "joint-friction":
         given["contact"] = Rigid(restitution=0.0, friction=0.0)
     return cls(name="it", **given)
 

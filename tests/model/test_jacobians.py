@@ -21,6 +21,7 @@ from nonsmooth import (
     GearBacklash,
     GearPair,
     Ground,
+    JointFriction,
     Limits,
     Model,
     PlanarBody,
@@ -80,6 +81,10 @@ CASES: dict[type, list[Case]] = {
         lambda a, b: Limits(
             "it", a, b, coordinate="displacement", low=-1.5, high=0.5, direction=0.4, contact=SMOOTH, **POINTS
         ),
+    ],
+    JointFriction: [
+        lambda a, b: JointFriction("it", a, b, torque=0.6, static=0.9, stribeck_rate=0.1),
+        lambda a, b: JointFriction("it", a, b, force=0.6, direction=0.4, **POINTS),
     ],
     Play: [lambda a, b: Play("it", a, b, play=0.5, middle=0.1, radius=0.6, contact=SMOOTH)],
     GearBacklash: [

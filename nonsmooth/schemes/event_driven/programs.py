@@ -89,7 +89,7 @@ class EventPrograms:
 
     @functools.cached_property
     def _inverse_mass(self) -> Array:
-        """Of velocities and pads."""
+        """The inverse mass matrix of velocities and pads."""
         inverse, (k, places, _) = self.mechanism.metric.inverse, self._pads
         found = np.diag(np.append(np.zeros(len(inverse)), self.memory.of["Body"]["sqrt_mass"][k, places] ** -2.0))
         found[: len(inverse), : len(inverse)] = inverse.T @ inverse
