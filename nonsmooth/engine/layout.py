@@ -436,6 +436,7 @@ class Layout:
         self._points(memory, values)
 
     def _press(self, memory: Memory, values: Array) -> None:
+        """Pads of joint frictions."""
         M = np.asarray(self.elementwise.placed(self.start.q, self.start.v, values).masses)
         forces = {gap: float(values[place]) for gap, place in self._given.items()}
         press(memory, self.shape, self.pads, self.contacts, M.diagonal(axis1=1, axis2=2), forces)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
@@ -71,7 +72,7 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
 
 
 def press(
-    memory: Memory, shape: Shape, pads: list[Pad], records: Array, masses: Array, forces: Mapping[int, float]
+    memory: Memory, shape: Shape, pads: list[Pad], records: NDArray[np.intp], masses: Array, forces: Mapping[int, float]
 ) -> None:
     """Set directions and masses of pads, and the forces on them by gap; `masses` (bodies, any) are diagonals of the
     mass matrices of bodies, `records` of each gap that of its contact. A pad has the mass of what it brakes, so that

@@ -96,7 +96,9 @@ def _places(layout: Layout, memory: Memory, schema: str, *path: str) -> NDArray[
     of velocities these alone, the others are part of the state itself."""
     words = _words(memory, schema, *path)
     if schema == "Body":
-        pads = np.array([(pad.body - 1) * layout.shape.width + pad.place for pad in layout.pads if pad.body], dtype=np.intp)
+        pads = np.array(
+            [(pad.body - 1) * layout.shape.width + pad.place for pad in layout.pads if pad.body], dtype=np.intp
+        )
         return words[1:].ravel()[pads if path == ("v",) else np.concatenate([layout.v_places, pads])]
     if schema == "Joint" and words.ndim > 1:
         return words.ravel()[layout.joints]

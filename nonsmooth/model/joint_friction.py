@@ -178,7 +178,9 @@ class JointFriction(_PlanarOrSpatial, Contact):
         return tuple(Dot(spot) for spot in self.spots(p))
 
 
-def normal_forces(frictions: Mapping[int, JointFriction], names: Iterable[str], p: ca.SX, slip: ca.SX) -> dict[int, ca.SX]:
+def normal_forces(
+    frictions: Mapping[int, JointFriction], names: Iterable[str], p: ca.SX, slip: ca.SX
+) -> dict[int, ca.SX]:
     """Normal forces of joint frictions by contact, from parameters of these names, and slips (nt,) of all contacts."""
     symbols = dict(zip(names, ca.vertsplit(p), strict=True))
     return {k: e.normal(slip[k * (1 + e.spatial)], e.symbols(symbols)) for k, e in frictions.items()}

@@ -165,7 +165,8 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
     directions = m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed)
     effects, lengths = _unit(directions), np.linalg.norm(directions, axis=0)
     # normal forces that are given, in space with the tangent in which nothing slides, have effects of their own
-    given = [wide * k + i for k in np.flatnonzero(np.isin(closed, list(m.system.given_normal))) for i in range(0, wide, 2)]
+    pressed = np.flatnonzero(np.isin(closed, list(m.system.given_normal)))
+    given = [wide * k + i for k in pressed for i in range(0, wide, 2)]
     lengths[given] = 1.0
     effects = np.vstack([effects, np.eye(lengths.size)[given]])
     bonds = np.pad(m.metric.inverse @ joints, ((0, len(given)), (0, 0)))

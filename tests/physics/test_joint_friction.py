@@ -52,15 +52,17 @@ def scheme(name):
 # ---- a pendulum that stops and stays
 
 #: mass, length, inertia about the centre, gravity, torque of friction, angle at the start
-M, L, I, G, BOUND, START = 1.0, 0.5, 0.02, 9.81, 0.6, math.radians(60.0)
+M, L, J, G, BOUND, START = 1.0, 0.5, 0.02, 9.81, 0.6, math.radians(60.0)
 
 
 def pendulum(**friction):
     rod = PlanarBody(
-        "rod", mass=M, inertia=I, position=(L * math.sin(START), -L * math.cos(START)), angle=START - math.pi / 2
+        "rod", mass=M, inertia=J, position=(L * math.sin(START), -L * math.cos(START)), angle=START - math.pi / 2
     )
     rub = JointFriction("rub", "ground", rod, **{"torque": BOUND, **friction})
-    return Model([Ground(), rod, Gravity(acceleration=(0.0, -G)), Revolute("hinge", "ground", rod, at_b=(-L, 0.0)), rub])
+    return Model(
+        [Ground(), rod, Gravity(acceleration=(0.0, -G)), Revolute("hinge", "ground", rod, at_b=(-L, 0.0)), rub]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def stop():
         s = -math.copysign(1.0, angle)
         turns = lambda t, y: y[1]  # noqa: E731
         turns.terminal, turns.direction = True, -s
-        rates = lambda t, y, s=s: [y[1], -(M * G * L * math.sin(y[0]) + s * BOUND) / (I + M * L**2)]  # noqa: E731
+        rates = lambda t, y, s=s: [y[1], -(M * G * L * math.sin(y[0]) + s * BOUND) / (J + M * L**2)]  # noqa: E731
         swing = solve_ivp(rates, (0.0, 9.0), [angle, 1e-14 * s], "DOP853", events=turns, rtol=1e-13, atol=1e-14)
         t, angle = t + swing.t[-1], swing.y[0, -1]
     return t, angle
@@ -240,13 +242,13 @@ def test_a_four_bar_linkage_rests_by_friction_in_all_its_hinges():
 
 def test_static_friction_breaks_away_and_falls():
     """A torque that grows by 0.5 N m/s breaks 0.6 N m at 1.2 s, after which friction falls to 0.4 N m."""
-    J, low, high, rate = 0.2, 0.4, 0.6, 0.1
-    rod = PlanarBody("rod", mass=1.0, inertia=J)
+    inertia, low, high, rate = 0.2, 0.4, 0.6, 0.1
+    rod = PlanarBody("rod", mass=1.0, inertia=inertia)
     rub = JointFriction("rub", "ground", rod, torque=low, static=high, stribeck_rate=rate)
     push = Torque("push", rod, torque=lambda t: 0.5 * t)
     system = Model([Ground(), rod, Revolute("hinge", "ground", rod), push, rub], silence=LEVEL).build()
     bound = lambda w: low + (high - low) * math.exp(-((w / rate) ** 2))  # noqa: E731
-    moves = lambda t, y: [y[1], (0.5 * t - bound(y[1])) / J]  # noqa: E731
+    moves = lambda t, y: [y[1], (0.5 * t - bound(y[1])) / inertia]  # noqa: E731
     reference = solve_ivp(moves, (1.2, 2.0), [0.0, 0.0], "DOP853", rtol=1e-12, atol=1e-15, max_step=1e-2).y[0, -1]
     run = simulate(system, EventDriven(), t_end=2.0, dt=FINE)
     assert run.end.q[2] == pytest.approx(reference, abs=1e-9)
