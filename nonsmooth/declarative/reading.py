@@ -22,6 +22,7 @@ from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import looks_stated
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.model import Assembled, Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
@@ -301,7 +302,8 @@ class _Reader:
         if table is None:
             return None
         given: dict[str, Any] = {"name": name}
-        if issubclass(kinds[kind].made, Contact) and "contact" not in data:
+        made = kinds[kind].made
+        if issubclass(made, Contact) and made is not JointFriction and "contact" not in data:
             if contact is None and "contact" not in self.source.data:
                 self.source.fault(path, 'needs a law of contact: add contact = { kind = "rigid", restitution = ..., '
                                   "friction = ... } here, or [contact] at the top for all contacts.")  # fmt: skip

@@ -19,6 +19,7 @@ from nonsmooth.laws.base import Law
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import Scatter
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.kinds import time_functions
 from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
@@ -75,14 +76,15 @@ def model_text(model: Model) -> str:
     origin = {key: value for key, value in model.origin.items() if key in ("problem", "source")}
     if origin:  # without the arguments of the problem, since the file describes the mechanism itself
         parts.append(_table(("origin",), origin))
-    laws = [element.contact for element in model.elements if isinstance(element, Contact)]
+    contacts = [one for one in model.elements if isinstance(one, Contact) and not isinstance(one, JointFriction)]
+    laws = [element.contact for element in contacts]
     in_common = len(laws) > 1 and all(law == laws[0] for law in laws)
     if in_common:
         parts.append(_table(("contact",), writer.object(laws[0], laws[0])))
     for element in model.elements:
         found = writer.object(element, element)
         found.pop("name", None)
-        if in_common and isinstance(element, Contact):
+        if in_common and element in contacts:
             found.pop("contact")
         count += _count(found)
         if count > MOST:
@@ -119,7 +121,7 @@ class _Writer:
                              "it is not in a module of laws, or one of its fields has no TOML form; keep the model "
                              "in Python.")  # fmt: skip
             data["kind"] = self.kinds[type(thing)]
-        for one in dataclasses.fields(thing):
+        for one in (one for one in dataclasses.fields(thing) if one.init):
             value = getattr(thing, one.name)
             if isinstance(thing, Element):
                 value = self.stated.get((thing.name, one.name), value)

@@ -124,6 +124,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "belt": [{**GEARS, "crossed": True}],
     "rack-pinion": [{**PLANAR_AT, "radius": 1 / 3, "direction": 0.3, "angle": 0.1}],
     "rack-backlash": [{**PLANAR_AT, "radius": 1 / 3, "backlash": 1e-4}],
+    "joint-friction": [
+        {"torque": 1 / 3, "static": 0.4, "stribeck_rate": 0.1, "size": 1e-3},
+        {**AT, "force": 2.5, "axis_a": (1.0, 2.0, 2.0), "stick_rate": 1e-5},
+    ],
     "rope": [
         {**PLANAR_AT, "via_a": (0.1, 1 / 3), "via_b": (0.3, -0.0), "length": 1.5},
         {**AT, "via_a": (0.1, 1 / 3, 0.0), "via_b": (0.3, -0.0, 1.0), "length": 1.5},
@@ -188,7 +192,8 @@ def model_with(kind: str, fields: dict[str, Any], contact: Any = None) -> tuple[
     cls: Any = element_kinds()[kind]
     contact = contact or Rigid(restitution=0.3, friction=0.2 if getattr(cls, "slides", True) else 0.0)
     bodies = dict(zip(cls.body_fields, ("first", "second"), strict=False))
-    given = {**fields, **bodies, **({"contact": contact} if issubclass(cls, Contact) else {})}
+    takes = issubclass(cls, Contact) and kind != "joint-friction"
+    given = {**fields, **bodies, **({"contact": contact} if takes else {})}
     element = cls(**({"name": kind} | given))
     vectors = [value for value in fields.values() if isinstance(value, (tuple, TimeVector))]
     sizes = [len(value.components if isinstance(value, TimeVector) else value) for value in vectors]
