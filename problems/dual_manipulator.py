@@ -20,7 +20,7 @@ from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Torque
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.model.registry import Measure, Provenance, Published, problem
+from nonsmooth.model.registry import ComparisonDefaults, Measure, Provenance, Published, problem
 from nonsmooth.model.signals import Harmonic
 from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.step.control import Landing
@@ -255,6 +255,7 @@ PANELS = (
     parameters=ORIGINS,
     panels=PANELS,
     published=PUBLISHED,
+    comparison=ComparisonDefaults(t_end=0.5, restitution=0.9, stiffness=(2e8,)),
 )
 def dual_manipulator(
     case: int = 1,

@@ -19,7 +19,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity, PointForce
 from nonsmooth.model.joints import Prismatic, Revolute, Universal, UniversalPrismatic
 from nonsmooth.model.model import Model
-from nonsmooth.model.registry import Measure, Provenance, Published, problem
+from nonsmooth.model.registry import ComparisonDefaults, Measure, Provenance, Published, problem
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.polishing_robot_facts import DURATION, FACTS
 from nonsmooth_problems.polishing_robot_motion import LEGS, MIDDLE, Circle, Dimensions, Motion
@@ -195,6 +195,7 @@ PUBLISHED = Published(
     parameters=ORIGINS,
     panels=PANELS,
     published=PUBLISHED,
+    comparison=ComparisonDefaults(t_end=0.05, restitution=0.9, stiffness=(1e10,), dt_max=1e-4),
 )
 def polishing_robot(
     contact: Rigid | Compliant | str = "rigid",

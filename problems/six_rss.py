@@ -20,7 +20,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute, Spherical
 from nonsmooth.model.model import Model
-from nonsmooth.model.registry import Provenance, Published, problem
+from nonsmooth.model.registry import ComparisonDefaults, Provenance, Published, problem
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.robot_data import (
     COMPLIANT,
@@ -154,6 +154,7 @@ PUBLISHED = Published(
     parameters=ORIGINS,
     panels=PANELS,
     published=PUBLISHED,
+    comparison=ComparisonDefaults(t_end=0.03, restitution=0.9, stiffness=(1e9,), dt_max=1e-4),
 )
 def six_rss(
     contact: Rigid | Compliant | str = "rigid",

@@ -23,7 +23,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import PointInPlane, Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.model.registry import Measure, Provenance, Published, problem
+from nonsmooth.model.registry import ComparisonDefaults, Measure, Provenance, Published, problem
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems.xy_pointing_facts import FACTS
@@ -164,6 +164,9 @@ def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) 
     parameters=ORIGINS,
     panels=PANELS,
     published=PUBLISHED,
+    comparison=ComparisonDefaults(
+        t_end=0.02, restitution=0.9, stiffness=(1e9,), target=0.0, dt_max=1e-4, arguments={"clearance": 20e-6}
+    ),
 )
 def xy_pointing(
     contact: Rigid | Compliant | str = "rigid",

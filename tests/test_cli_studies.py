@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xarray
@@ -138,6 +140,73 @@ def test_compare_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert table["rigid, event-driven"]["equal_error"]["wall"] is None
     # the first impact of twice the clearance is later by more than a tenth
     assert table["compliant, K = 1e13"]["first_impact"] > 1.1 * 0.0014
+
+
+#: a slider loose in a guide carries a rod on a loose pin; a spring pulls it
+SERIES = """
+from nonsmooth import *
+
+def build(contact=Rigid(restitution=0.5, friction=0.1)):
+    return Model([
+        Ground("frame"),
+        PlanarBody("slider", mass=1.0, inertia=1e-3, velocity=(0.3, 0.0)),
+        PlanarBody("rod", mass=0.5, inertia=2e-3, position=(0.0, -0.1), angle=-1.5707963267948966, velocity=(0.3, 0.0)),
+        PrismaticClearance("guide", "frame", "slider", length=0.06, height=0.03, clearance=1e-4, contact=contact),
+        RevoluteClearance("pin", "slider", "rod", at_b=(-0.1, 0.0), clearance=2e-4, contact=contact, radius=0.01),
+        Spring("spring", "frame", "slider", stiffness=400.0, free_length=0.2, at_a=(-0.25, 0.0)),
+        Gravity(acceleration=(0.0, -9.81)),
+    ], name="series")
+"""
+COMPARED = ["compare", "series.py", "--t-end", "0.1", "--stiffness", "1e10", "--target", "0"]
+AMBROSIO = "ambrosio:dead_speed=1e-4,slip_speed=1e-3"
+
+
+def test_friction_of_the_problem_is_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """82 mJ in rigid contact and 85 mJ with Ambrosio's law at K = 1e10, as `studies.compare` has with the same laws."""
+    (folder / "series.py").write_text(SERIES, encoding="utf-8")
+    assert main([*COMPARED, "--friction", AMBROSIO, "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    lost = {label: numbers["loss"]["friction"] for label, numbers in table.items()}
+    assert lost["rigid, event-driven"] == pytest.approx(0.0820, rel=2e-3)
+    assert lost["rigid, landing"] == pytest.approx(0.0820, rel=1e-2)  # of first order in time
+    assert lost["compliant, K = 1e10"] == pytest.approx(0.0851, rel=5e-3)
+
+
+def test_laws_of_friction_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "series.py").write_text(SERIES, encoding="utf-8")
+    words = ["compare", "series.py", "--t-end", "0.005", "--stiffness", "1e10", "--target", "0"]
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Coulomb's law with mu = 0.1, compliant contact by RegularisedCoulomb(friction=0.1, slip_speed=" in said
+    assert main([*words, "--friction", "0.2", "--friction", AMBROSIO, "--friction", "threlfall:slip_speed=1mm/s"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mu = 0.2, compliant contact by Ambrosio(friction=0.2," in said and "and Threlfall(friction=0.2," in said
+    assert main([*words, "--friction", "0"]) == 0 and "All contacts are without friction." in capsys.readouterr().out
+    for wrong, text in ((["ambrosio"], "dead_speed=VALUE"), (["-1"], "0 or larger"), (["0.1", "0.2"], "one coefficient")):
+        assert main([*words, *(f"--friction={word}" for word in wrong)]) == 2 and text in capsys.readouterr().err
+
+
+def test_friction_is_kept_beyond_the_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, float] = {}
+
+    def statistics(trials: Any, seconds: float) -> Any:
+        for label, trial in trials.items():
+            kept[label] = trial.system.parameters["pin.friction"]
+        return {}, {}
+
+    for name in ("compare", "rigid_limit"):
+        monkeypatch.setattr(sys.modules[f"nonsmooth.studies.{name}"], "statistics_of", statistics)
+    words = ["slider-crank-revolute", "--t-end", "0.15", "--stiffness", "1e11", "--friction", "0.001"]
+    assert main(["compare", *words]) == 0
+    assert set(kept.values()) == {0.001} and len(kept) == 3
+
+
+def test_landing_is_the_reference_where_events_are_not_resolved(capsys: pytest.CaptureFixture[str]) -> None:
+    """Corners in space with friction: no modes are consistent, with which the event-driven scheme ends."""
+    words = ["compare", "polishing-robot", "--restitution", "0.5", "--t-end", "0.02", "--target", "0"]
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Steps that end at impacts are the reference." in said and "mu = 0.05" in said and "SineCosine(" in said
 
 
 @pytest.mark.slow

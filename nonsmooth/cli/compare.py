@@ -5,40 +5,46 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from rich.table import Table
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units
+from nonsmooth.cli.inputs import check_dimensions, configured, in_units
 from nonsmooth.cli.options import Comparing, Executor, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import number_of, settings_from, settings_of_study
-from nonsmooth.exceptions import InputError
-from nonsmooth.laws.compliant import Compliant
+from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.registry import Problem as ReadyProblem
-from nonsmooth.model.registry import get_problem
+from nonsmooth.model.registry import get_problem, needed
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.progress import stage
 from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.beyond import lines_of
-from nonsmooth.studies.cases import landing_case, rigid_cases, scheme
+from nonsmooth.studies.arguments import built
+from nonsmooth.studies.cases import SLIP, Trial, early_end, landing_case, regularised, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
 ROWS = 500  # rows that a run has at least where a problem states no longest step
 ROUND_OFF = 1e-15  # numbers below are round-off for results of the order of one
-DECADES = range(10, 17)  # stiffnesses of the rigid limit where none are given, as powers of ten
+#: stiffnesses of the rigid limit where none are given: by powers of ten from the softest that the problem states, or
+#: this one, in the plane and in space, where runs take longer
+SOFTEST, DECADES, DECADES_IN_SPACE = 1e10, 7, 5
 #: schemes of a study of the step size where none are given, and those that are plastic at a constant step
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
 PLASTIC = ("gauss-qp", "gauss-mpcc")
+FRICTIONS = ("friction", "static_friction")  # coefficients of a law of friction
 #: coarsest tolerances of the event-driven scheme there, and the least number of its steps
 COARSEST_RTOL, COARSEST_ATOL, LEAST = 1e-4, 1e-6, 4
 
@@ -58,21 +64,25 @@ class Prepared:
             raise InputError(f"--solver {options.solver}: compliant cases take an integrator, such as dop853 or radau.")
         smooth = Rigid(restitution=0.0, friction=0.0)  # the units of arguments are the same with any contact law
         arguments = in_units(partial(problem, contact=smooth), words.arguments, problem.provenance)
-        own = inspect.signature(problem).parameters["contact"].default
-        if own is None:  # that of all contacts, where they have the same
-            own = common_law(laws_in(problem(**arguments)))
-        own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
+        own = self._own_laws(dict(stated.arguments if stated else {}) | arguments)
+        rigid_law = next((law for law in own if isinstance(law, Rigid)), None)
+        soft = next((law for law in own if isinstance(law, Compliant)), None)
+        own_e = rigid_law.restitution if rigid_law is not None and 0.0 < rigid_law.restitution < 1.0 else None
+        own_K = None if soft is None else soft.numbers().get("stiffness")
         given = {
             "--t-end": (options.t_end, stated.t_end if stated else end_of(options.problem)),
             "--restitution": (options.restitution, stated.restitution if stated else own_e),
-            "--stiffness": (options.stiffness or None, stated and stated.stiffness),
+            "--stiffness": (options.stiffness or None, stated.stiffness if stated else own_K and (own_K,)),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
         self.arguments = dict(stated.arguments if stated else {}) | arguments
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:
             raise InputError(f"--restitution {self.restitution:g}: give a value between 0 and 1, both excluded.")
-        contact = Rigid(restitution=self.restitution, friction=0.0)
+        self.friction, self.sliding = frictions(options.friction, rigid_law, soft)
+        #: of the problem, as its law of impacts, what a comparison at equal restitution leaves
+        like = Rigid(restitution=0.0, friction=0.0) if rigid_law is None else rigid_law
+        contact = replace(like, restitution=self.restitution, friction=self.friction)
         check_dimensions(lambda: self.build(contact), words.texts)
         for name in names:
             law = laws.by_name(name, "normal")
@@ -94,31 +104,101 @@ class Prepared:
         #: the reference
         self.first = Case("rigid, event-driven", contact, EventDriven(), control, self.parameters or None, exact)
         self.name = " ".join([problem.name, *(f"{k}={v}" for k, v in (self.arguments | self.parameters).items())])
-        if isinstance(own, Rigid) and own.friction > 0.0:
-            self.name += ", without its friction"
+        self._run_first()
+
+    def _run_first(self) -> None:
+        """What a run of the reference decides: steps of landing, which replaces it where the event-driven scheme fails,
+        and the slip of friction of a problem that states no law."""
+        like, self.without, self.chosen_slip = self.first, list[str](), ""
+        self.system = system = built(self.build, like.contact)
+        with stage("computing", "the speeds that steps and friction depend on"):
+            try:
+                run = Trial(like, system, self.t_end).run()
+            except SimulationFailed as failure:
+                run = failure.trajectory
+                self.without.append(f"{like.label} {early_end(failure)} Steps that end at impacts are the reference.")
+        made = landing_case(like, system, run, self.t_end) if self.chosen else rigid_cases(like, [GaussQP()])[0]
+        self.landing = replace(made, label="rigid, landing", by_landing=bool(self.without))
+        self.first = self.landing if self.without else like
+        self.like = like
+        if self.friction > 0.0 and not self.sliding:
+            self.sliding = [regularised(like, system, run)]
+            self.chosen_slip = f", over {100 * SLIP:g} % of the fastest slip"
+
+    def _own_laws(self, arguments: dict[str, Any]) -> list[Any]:
+        """Contact laws of the problem: that of all its contacts, and those of its published kinds of runs."""
+        published = self.problem.published
+        kinds = [] if published is None else [kind["contact"] for kind in published.kinds.values() if "contact" in kind]
+        words = isinstance(inspect.signature(self.problem).parameters["contact"].default, str)
+        given: list[dict[str, Any]] = [{}, *({"contact": kind} for kind in (*["rigid"] * words, *kinds))]
+        return [law for one in given if (law := common_law(laws_in(self.problem(**arguments | one)))) is not None]
+
+    @property
+    def laws_of_friction(self) -> str:
+        """Which laws of friction are set side by side, in a sentence."""
+        if not (self.friction or self.sliding):
+            return "All contacts are without friction."
+        found = " and ".join(map(repr, self.sliding)) + self.chosen_slip
+        return f"Friction: rigid contact by Coulomb's law with mu = {self.friction:g}, compliant contact by {found}."
 
     def build(self, contact: Any) -> Any:
         return self.problem(**self.arguments, contact=contact)
 
-    def compliant(self, stiffness: float, law: Any = None) -> Compliant:
-        """A law that delivers the restitution, by default the first."""
+    def compliant(self, stiffness: float, law: Any = None, sliding: FrictionLaw | None = None) -> Compliant:
+        """A law that delivers the restitution with one of friction, by default the first of each."""
         made = self.laws[0] if law is None else law
-        return Compliant(made(stiffness=stiffness, restitution=self.restitution, calibrated=True))
+        sliding = sliding or next(iter(self.sliding), None)
+        return Compliant(made(stiffness=stiffness, restitution=self.restitution, calibrated=True), sliding)
 
     def cases(self) -> list[Case]:
         """Rigid contact, event-driven and by the schemes requested, and compliant contact of each law and stiffness."""
         first = self.first
         others = [one for one in self.schemes if not (isinstance(one, EventDriven) and one == EventDriven())]
-        cases = [first, *rigid_cases(first, others)]
-        if not self.schemes:
-            made = landing_case(self.build, first, self.t_end) if self.chosen else rigid_cases(first, [GaussQP()])[0]
-            cases.append(replace(made, label="rigid, landing"))
-        for law in self.laws:
+        cases = [first, *rigid_cases(replace(self.like, by_landing=first.by_landing), others)]
+        if not self.schemes and first is not self.landing:
+            cases.append(self.landing)
+        for law, (i, sliding) in product(self.laws, enumerate(self.sliding or [None])):
             name = "compliant" if len(self.laws) == 1 else kebab(law.__name__)
+            if len(self.sliding) > 1:  # two may be of one name
+                name += f", {kebab(type(sliding).__name__)}"
+                name += f" {i + 1}" if [type(one) for one in self.sliding].count(type(sliding)) > 1 else ""
             for K in self.stiffness:
                 label = f"{name}, K = {K:g}".replace("e+", "e")
-                cases.append(Case(label, self.compliant(K, law), self.stepper, first.dt, first.parameters))
+                compliant = self.compliant(K, law, sliding)
+                cases.append(Case(label, compliant, self.stepper, self.like.dt, first.parameters))
         return cases
+
+
+def frictions(words: Sequence[str], own: Rigid | None, soft: Compliant | None) -> tuple[float, list[FrictionLaw]]:
+    """Coulomb's coefficient of rigid contact and laws of compliant contact, of ``--friction`` or of the problem's own.
+
+    A number is the coefficient of all; a law without a number `friction` of its own has it too.
+    """
+    known, named = None if soft is None else soft.friction, list[FrictionLaw]()
+    mu = own.friction if own is not None else known.numbers()["friction"] if known is not None else 0.0
+    numbers = [word for word in words if not word[:1].isalpha()]
+    if numbers:
+        mu = number_of("--friction", numbers[0])
+        if mu < 0.0 or len(numbers) > 1:
+            raise InputError(f"--friction {numbers[-1]}: give one coefficient of all contacts, 0 or larger.")
+    for word in words:
+        if word in numbers:
+            continue
+        name, _, text = word.partition(":")
+        law = laws.by_name(name, "friction")
+        given = {"friction": mu} | settings_from(text.split(",") if text else []).arguments
+        missing = [one for one in needed(inspect.signature(law)) if one not in given]
+        if missing:
+            more = ",".join([text] * bool(text) + [f"{one}=VALUE" for one in missing])
+            raise InputError(f"--friction {word}: {name} needs {', '.join(missing)}; write {name}:{more}.")
+        named.append(configured(law, name, given))
+    if named and not (mu or numbers):
+        mu = named[0].numbers()["friction"]
+    if not named and known is not None and mu > 0.0:
+        former = known.numbers()
+        share = mu / former["friction"]
+        named.append(known.with_numbers({one: share * former[one] for one in FRICTIONS if one in former}))
+    return mu, named
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
@@ -160,10 +240,10 @@ def compare(
             prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
         )
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
+    said = [prepared.laws_of_friction, *prepared.without, *found.remarks()]
     labels = (label.replace(", ", ",\n") for label in found.labels)
     head = f"{prepared.name}\nrestitution {prepared.restitution:g}, to t = {found.edges[-1]:g} s"
-    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True)]
-    shown += ["", *found.remarks()] if found.remarks() else []
+    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True), "", *said]
     conclude(
         written, prepared.name, shown, found.plain, figure=lambda plots: plots.comparison(found),
         save=found.save, runs=found.runs,
@@ -187,8 +267,12 @@ def rigid_limit(
     """
     deepest = None if depth is None else number_of("--depth", depth, lambda: "m")
     prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
-    first = rigid_cases(prepared.first, prepared.schemes)[0] if rigid is not None else prepared.first
-    stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
+    first = prepared.first
+    if rigid is not None:
+        first = rigid_cases(replace(prepared.like, by_landing=first.by_landing), prepared.schemes)[0]
+    softest = min(prepared.stiffness or [SOFTEST])
+    decades = DECADES if prepared.system.dimension == 2 else DECADES_IN_SPACE
+    stiffness = runs.stiffness or tuple(softest * 10**i for i in range(decades))
     with progress_bar() as progress:
         found = studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
@@ -205,7 +289,7 @@ def rigid_limit(
         beyond = {"horizon": found.horizon, "statistics": {label: one.plain() for label, one in known.items()}}
         lines = [(title, *values) for title, values in lines_of(known, list(known))]
         shown += ["", table_of("beyond the horizon", *known, rows=lines, whole=True)] if known else []
-    shown += ["", *found.remarks()] if found.remarks() else []
+    shown += ["", prepared.laws_of_friction, *prepared.without, *found.remarks()]
     if found.needed:
         deep, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
         shown.append(f"{deep:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")

@@ -169,10 +169,10 @@ class Request(Runs):
         stepper = steppers.by_name(scheme)
         settings = self._settings("stepper", scheme) | words.stepper
         if self.solver is None and not words.solver:
-            return _configured(stepper, scheme, settings)
+            return configured(stepper, scheme, settings)
         name = self.solver or kebab(stepper.default_solver or stepper.rescuing_solver)
-        solver = _configured(solvers.by_name(name), name, self._settings("solver", name) | words.solver)
-        return _configured(stepper, scheme, {"solver": solver, **settings})
+        solver = configured(solvers.by_name(name), name, self._settings("solver", name) | words.solver)
+        return configured(stepper, scheme, {"solver": solver, **settings})
 
     def mechanism(self) -> Mechanism:
         """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
@@ -320,7 +320,7 @@ class Request(Runs):
         return others | {"contact": Compliant(**parts)}
 
 
-def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:
+def configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:
     """An instance with some fields changed; a field that does not exist is an `InputError`."""
     accepted = [field for field in inspect.signature(make).parameters if field != "solver"]
     unknown = [field for field in fields if field not in (*accepted, "solver")]

@@ -299,6 +299,9 @@ class Comparing:
         Restitution that all contacts deliver; required for a file, unless all its contacts are rigid with the same.
     stiffness : K
         Stiffness of a compliant case, in N/m^n or with its unit; repeatable, and required for a file.
+    friction : MU|LAW[:NAME=VALUE,...], default: that of the problem
+        Coefficient of all contacts, 0 for none, or a law of compliant contact, as ambrosio:dead_speed=0,slip_speed=1e-3; \
+repeatable.
     solver
         Integrator of compliant cases; else dop853, and radau where they are stiff.
     dt_max : default: of the problem, or 1/500 of the run
@@ -313,6 +316,7 @@ class Comparing:
     t_end: Seconds | None = None
     restitution: float | None = None
     stiffness: tuple[Stiffness, ...] = ()
+    friction: tuple[str, ...] = ()
     solver: str | None = None
     dt_max: Seconds | None = None
     settings: tuple[str, ...] = ()
