@@ -150,7 +150,7 @@ def stiffnesses() -> None:
     print(f"| K [N/m^1.5] | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
     for i, row in enumerate(found[0.5].rows()):
         errors = [float(one.impulse_error[i]) for one in found.values()]
-        words = [f"{100 * error:.2f} %" if np.isfinite(error) else "does not part" for error in errors]
+        words = [f"{100 * error:.2f} %" for error in errors]
         rest = f"{row['distance']:.2g} | {row['penetration']:.2g} | {row['evaluations']}"
         print(f"| {row['stiffness']:.0e} | {' | '.join(words)} | {rest} |")
 

@@ -89,6 +89,33 @@ def _after_impact(table: NDArray[np.void]) -> NDArray[np.bool_]:
     return np.array([pair in hits for pair in table[["contact", "start"]].tolist()], dtype=bool) & ~instant
 
 
+def impact_impulse(trajectory: Trajectory, interval: np.void) -> float:
+    """Normal impulse [N s] of the impact with which a row of `contact_intervals` begins, rigid or compliant alike.
+
+    Compliant contact may last on after the impact, whose force has ended, or balances the other forces, when the gap
+    velocity no longer increases. Until then, over a time T, the contact and the finite forces change this velocity;
+    their share, of the gap acceleration just before the impact, is taken out: with the whole change and impulse P ::
+
+        P dgamma / (dgamma - a T)
+
+    which is the impulse of the rigid impact in the limit of stiff contact. Not a number without an approach.
+    """
+    name, (i, j) = str(interval["contact"]), np.searchsorted(trajectory.t, (interval["start"], interval["end"]))
+    if not interval["approach"] > 0.0:
+        return float("nan")
+    if i == j:
+        return float(interval["impulse"])
+    t, after, before = trajectory.t, trajectory.gap_rate[name], trajectory.left.gap_rate[name]
+    rates = before[i + 1 : j + 1]
+    opening = np.flatnonzero(rates >= 0.0)
+    turn = int(opening[0]) if opening.size else len(rates) - 1
+    falling = np.flatnonzero(np.diff(rates[turn:]) < 0.0)
+    k = i + 1 + turn + (int(falling[0]) if falling.size else len(rates) - 1 - turn)
+    free = (before[i] - after[i - 1]) / (t[i] - t[i - 1])
+    change = before[k] + interval["approach"]
+    return float(trajectory.lam_N[name][i + 1 : k + 1] @ np.diff(t)[i:k] * change / (change - free * (t[k] - t[i])))
+
+
 def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
     """One table of all contacts, rigid and compliant alike, in order of time: `Trajectory.contacts`.
 

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
+from nonsmooth.diagnostics import (
+    agreement,
+    contact_intervals,
+    contact_share,
+    dissipated,
+    impact_impulse,
+    impacts,
+    mean_forces,
+)
 from nonsmooth.diagnostics.contacts import INTERVALS
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
@@ -59,8 +67,8 @@ METRICS = {
     "peak_force": ("N", "largest force, of rigid contact the largest mean of a step without impacts"),
     "window_force": ("N", "largest mean force in a window, rigid impacts included"),
     "impacts": ("-", "contacts that begin faster than the threshold"),
-    "first_impact": ("s", "when the first contact begins"),
-    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "first_impact": ("s", "when the first impact begins"),
+    "first_impulse": ("N s", "its impulse without that of finite forces, see `diagnostics.impact_impulse`"),
     "first_approach": ("m/s", "speed at which it begins"),
     "first_separation": ("m/s", "speed at which it ends"),
     "contact_share": ("-", "share of the time in which each contact is closed"),
@@ -416,14 +424,13 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     deviation = mean_deviation(motion, truth, motion_times(accurate.trial.grid(), motion, truth))
     contacts = run.gap.names
     touches = contact_intervals(run)
-    first = touches[0] if len(touches) else None
+    hits = touches[touches["approach"] > 0.0]
+    first = hits[0] if len(hits) else None
     forces = mean_forces(run, edges)
     depth = max((float(row["depth"]) for row in touches), default=0.0)
 
     def of_first(name: str) -> float:
-        if first is None or name == "impulse" and not first["end"] < run.t[-1]:
-            return float("nan")
-        return float(first[name])
+        return float("nan") if first is None else float(first[name])
 
     return {
         "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
@@ -433,7 +440,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
         "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
-        "first_impulse": of_first("impulse"), "first_approach": of_first("approach"),
+        "first_impulse": float("nan") if first is None else impact_impulse(run, first), "first_approach": of_first("approach"),
         "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
         "steps": len(run.t) - 1, "evaluations": evaluations(run),
     }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics import contact_intervals, contact_share, mean_forces
+from nonsmooth.diagnostics import contact_intervals, contact_share, impact_impulse, mean_forces
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.registry import Problem, Published
 from nonsmooth.progress import Progress, telling, whom
@@ -34,8 +34,6 @@ KINDS: dict[str, Setting] = {
 }
 POINTS = 600  # points of the ideal twin over the run
 FINE = 20000  # points at which the largest magnitude of the ideal twin is sought
-#: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
-SHORT = 0.01
 #: additional numbers of each run, with units; its errors are those of its verdict, from a run with finer steps
 FACTS = {
     "first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%",
@@ -389,11 +387,10 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
         found[measure.name] = float(statistic(np.abs(values))) / SIZES.get(measure.unit, 1.0)
     touches = contact_intervals(run)
     touches = touches[touches["approach"] > 0.0]
-    short = touches["end"] - touches["start"] < SHORT * t_end
-    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
+    hits = np.array([impact_impulse(run, one) for one in touches])
     facts = {
         "first contact": float(touches["start"][0]) if len(touches) else np.nan,
-        "first impulse": float(touches["impulse"][0]) if len(touches) else np.nan,
+        "first impulse": float(hits[0]) if len(hits) else np.nan,
         "largest impulse": float(np.max(hits)) if len(hits) else np.nan,
         "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
         "own error of positions, of c": run.verdict.position, "own error of peak forces": run.verdict.force,

