@@ -143,6 +143,7 @@ def squeezer(angles: Mapping[str, float], rates: Mapping[str, float]) -> Model:
 
 @problem(
     tags=("planar", "revolute", "spring", "closed loop", "benchmark"),
+    t_end=0.03,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -82,6 +82,7 @@ def _deflected(found: Modes, deflection: float) -> dict[str, Any]:
 
 @problem(
     tags=("planar", "flexible", "impact", "joints", "compliant"),
+    t_end=0.03,
     source="Textbook problem; every value is assumed",
     parameters=ORIGINS,
     panels=PANELS,

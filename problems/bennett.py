@@ -83,6 +83,7 @@ def _check(length: float, other_length: float, angle: float, start: float, speed
 
 @problem(
     tags=("spatial", "revolute", "overconstrained", "redundant"),
+    t_end=2,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -150,6 +150,7 @@ def _exact(angle: float = 0.3, speed: float = 1.0, contact: Rigid = ROUGH) -> Bl
 
 @problem(
     tags=("planar", "friction", "stick", "exact"),
+    t_end=0.3,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

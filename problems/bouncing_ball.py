@@ -155,6 +155,7 @@ def _exact(height: float = 0.9, contact: Rigid = ELASTIC) -> BouncingBall:
 
 @problem(
     tags=("planar", "impact", "accumulation", "exact"),
+    t_end=8.2,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

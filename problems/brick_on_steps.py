@@ -41,7 +41,9 @@ PANELS = (
 )
 
 
-@problem(tags=("planar", "friction", "impacts"), source="Textbook problem", parameters=ORIGINS, panels=PANELS)
+@problem(
+    tags=("planar", "friction", "impacts"), t_end=1.2, source="Textbook problem", parameters=ORIGINS, panels=PANELS
+)
 def brick_on_steps(contact: Rigid | Compliant = ROUGH, overhang: float = OVERHANG) -> Model:
     """Brick whose centre lies beyond the edge of the first of four steps: it tips over, slips and tumbles down.
 

@@ -111,6 +111,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "cam", "impact", "driven", "lift-off", "compliant"),
+    t_end=0.1,
     source="Textbook problem; every value is assumed",
     parameters=ORIGINS,
     panels=PANELS,

@@ -62,6 +62,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "chain", "benchmark"),
+    t_end=1,
     source="A benchmark of this package: a textbook chain of equal slender rods, with clearance in every bearing",
     parameters=ORIGINS,
     panels=PANELS,

@@ -65,6 +65,7 @@ def rocker_range(ground: float, crank: float, coupler: float, rocker: float) -> 
 
 @problem(
     tags=("planar", "revolute", "clearance", "driven", "impact"),
+    t_end=0.1,
     source="Textbook linkage; every value is assumed",
     parameters=ORIGINS,
     panels=PANELS,

@@ -80,6 +80,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "impact", "pendulum"),
+    t_end=1,
     source="Textbook problem with clearance in its joints; every value is assumed",
     parameters=ORIGINS,
     panels=PANELS,

@@ -251,6 +251,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "floating base", "friction", "impact", "compliant"),
+    t_end=1,
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,

@@ -46,6 +46,7 @@ PANELS = (
 
 @problem(
     tags=("spatial", "friction", "rolling"),
+    t_end=0.5,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -96,6 +96,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "flexible", "revolute", "clearance", "driven", "impact", "compliant"),
+    t_end=0.02,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

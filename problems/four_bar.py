@@ -202,6 +202,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "friction", "impact", "driven"),
+    t_end=1.5,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

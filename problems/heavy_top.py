@@ -69,6 +69,7 @@ def start_force() -> tuple[float, float, float]:
 
 @problem(
     tags=("spatial", "spherical", "clearance", "gyroscopic"),
+    t_end=0.5,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

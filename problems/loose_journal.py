@@ -115,6 +115,7 @@ def _exact(
 
 @problem(
     tags=("spatial", "revolute", "clearance", "statics", "exact"),
+    t_end=0.05,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

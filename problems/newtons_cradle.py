@@ -77,6 +77,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "impact", "multiple impact", "joints"),
+    t_end=2.4,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

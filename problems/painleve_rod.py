@@ -113,6 +113,7 @@ def _check(angle: float, speed: float) -> None:
 
 @problem(
     tags=("planar", "friction", "painleve"),
+    t_end=0.2,
     source="P. Painlevé, Leçons sur le frottement (1895); the homogeneous slender rod is a textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

@@ -205,6 +205,7 @@ def _exact(angle: float = 1.2, stop: float = 0.2, contact: Rigid = BOUNCY) -> Pe
 
 @problem(
     tags=("planar", "impact", "accumulation", "joints", "exact"),
+    t_end=4,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

@@ -191,6 +191,7 @@ PUBLISHED = Published(
 
 @problem(
     tags=("spatial", "parallel robot", "prismatic", "clearance", "driven", "friction", "impact", "compliant"),
+    t_end=0.05,
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,

@@ -65,6 +65,7 @@ PANELS = (
 
 @problem(
     tags=("spatial", "friction", "rolling"),
+    t_end=5,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -150,6 +150,7 @@ PUBLISHED = Published(
 
 @problem(
     tags=("spatial", "parallel robot", "spherical", "clearance", "driven", "friction", "impact", "compliant"),
+    t_end=0.1,
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,

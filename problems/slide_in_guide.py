@@ -111,6 +111,7 @@ def _check(contact: Rigid | Compliant, load: float, pitch: float, yaw: float, sp
 
 @problem(
     tags=("spatial", "prismatic", "clearance", "friction", "driven", "statics"),
+    t_end=0.05,
     source="A benchmark of prismatic joints with clearance; numbers are ours",
     parameters=ORIGINS,
     panels=PANELS,

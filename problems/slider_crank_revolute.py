@@ -105,6 +105,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "driven", "impact", "compliant"),
+    t_end=0.012,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

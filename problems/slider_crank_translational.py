@@ -65,6 +65,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "prismatic", "clearance", "friction", "impact"),
+    t_end=0.05,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -133,6 +133,7 @@ PUBLISHED = Published(
 
 @problem(
     tags=("planar", "prismatic", "clearance", "exact"),
+    t_end=3.5e-3,
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,

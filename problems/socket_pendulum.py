@@ -58,6 +58,7 @@ def _exact(
 
 @problem(
     tags=("spatial", "spherical", "clearance", "friction", "exact"),
+    t_end=0.1,
     source="A benchmark of spherical joints with clearance; numbers are ours",
     parameters=ORIGINS,
     panels=PANELS,

@@ -154,6 +154,7 @@ def _ideal(numbers: Numbers, name: str, theta: float, speed: float) -> Model:
 
 @problem(
     tags=("spatial", "spherical", "universal", "clearance", "impact"),
+    t_end=1,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -222,6 +222,7 @@ def _exact(belt_speed: float = 0.1, stretch: float = 0.0, contact: Rigid = ROUGH
 
 @problem(
     tags=("planar", "friction", "stick-slip", "driven", "exact"),
+    t_end=6,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

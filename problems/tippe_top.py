@@ -66,6 +66,7 @@ PANELS = (
 
 @problem(
     tags=("spatial", "friction", "gyroscopic"),
+    t_end=16,
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,

@@ -180,6 +180,7 @@ def _exact(
 
 @problem(
     tags=("spatial", "friction", "rolling", "driven", "exact"),
+    t_end=3.2,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

@@ -129,6 +129,7 @@ def _exact(speed: float = 10.0, bend: float = 0.6, cross: bool = False) -> Unive
 
 @problem(
     tags=("spatial", "universal", "driven", "exact"),
+    t_end=1,
     source="Textbook problem",
     parameters=ORIGINS,
     panels=PANELS,

@@ -160,6 +160,7 @@ def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) 
 
 @problem(
     tags=("spatial", "robot", "identification", "revolute", "clearance", "driven", "friction", "compliant"),
+    t_end=4,
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,

@@ -259,7 +259,7 @@ def test_run_with_rigid_contact_by_name(capsys: pytest.CaptureFixture[str]) -> N
 
 
 BAD = {
-    "no comparison stated": (["compare", "bouncing-ball"], ["--t-end", "--stiffness"]),
+    "no comparison stated": (["compare", "bouncing-ball"], ["comparison of its own", "--stiffness"]),
     "unknown problem": (["compare", "slider-rood"], ["slider-rood", "slider-rod"]),
     "unknown law": (["compare", "slider-rod", "--law", "floras"], ["floras", "flores"]),
     "law without restitution": (["compare", "slider-rod", "--law", "kelvin-voigt"], ["kelvin-voigt", "flores"]),

@@ -70,7 +70,7 @@ class Prepared:
         own_e = rigid_law.restitution if rigid_law is not None and 0.0 < rigid_law.restitution < 1.0 else None
         own_K = None if soft is None else soft.numbers().get("stiffness")
         given = {
-            "--t-end": (options.t_end, stated.t_end if stated else end_of(options.problem)),
+            "--t-end": (options.t_end, stated.t_end if stated else problem.t_end or end_of(options.problem)),
             "--restitution": (options.restitution, stated.restitution if stated else own_e),
             "--stiffness": (options.stiffness or None, stated.stiffness if stated else own_K and (own_K,)),
         }
@@ -107,8 +107,8 @@ class Prepared:
         self._run_first()
 
     def _run_first(self) -> None:
-        """What a run of the reference decides: steps of landing, which replaces it where the event-driven scheme fails,
-        and the slip of friction of a problem that states no law."""
+        """Run the reference, for the steps of landing, which replaces it where the event-driven scheme fails, and for the
+        slip of friction of a problem that states no law."""
         like, self.without, self.chosen_slip = self.first, list[str](), ""
         self.system = system = built(self.build, like.contact)
         with stage("computing", "the speeds that steps and friction depend on"):

@@ -105,6 +105,8 @@ def describe(
 def problem_description(problem: ReadyProblem) -> list[RenderableType]:
     head = grid(f"{problem.name}: {problem.summary}")
     head.add_row("source", problem.source)
+    if problem.t_end is not None:
+        head.add_row("end of a run", f"{problem.t_end:g} s, unless --t-end is given")
     head.add_row("tags", ", ".join(problem.tags))
     arguments = table_of("argument", "default")
     for name, parameter in inspect.signature(problem).parameters.items():

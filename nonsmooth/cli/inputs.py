@@ -71,7 +71,8 @@ class Request(Runs):
         else:
             from nonsmooth.model.registry import get_problem
 
-            get_problem(self.problem)  # a wrong name is reported before missing options
+            ready = get_problem(self.problem)  # a wrong name is reported before missing options
+            request = self if self.t_end is not None or endless else dataclasses.replace(self, t_end=ready.t_end)
         if request.t_end is None and not endless:
             raise InputError(
                 "No end of the run was given: give --t-end, or t_end in the [run] of a TOML file; "

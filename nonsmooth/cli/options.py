@@ -141,7 +141,7 @@ class Runs:
     case
         Case of the problem.
     t_end
-        End of the run, such as 0.02 or 20ms; required if no file has it.
+        End of the run, such as 0.02 or 20ms; that of a ready problem if omitted; required if no file has it.
     stepper : default: gauss-qp, or chosen with the step
         One of {steppers}.
     solver

@@ -157,6 +157,7 @@ class Problem:
     comparison: ComparisonDefaults | None = None  #: what `nonsmooth compare` runs
     published: Published | None = None  #: figures of the source, for `nonsmooth study published`
     step_size: StepSizeDefaults | None = None  #: what `nonsmooth study step-size` runs
+    t_end: float | None = None  #: end of a run where none is given [s]: what there is to see has happened
     name: str = field(init=False)
     summary: str = field(init=False)
 
@@ -256,12 +257,12 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
 def problem(
     *, tags: Iterable[str] = (), source: str, parameters: Mapping[str, Provenance], panels: Iterable[Any] = (),
     exact: Callable[..., Any] | None = None, comparison: ComparisonDefaults | None = None,
-    published: Published | None = None, step_size: StepSizeDefaults | None = None,
+    published: Published | None = None, step_size: StepSizeDefaults | None = None, t_end: float | None = None,
 ) -> "Callable[[Callable[..., Model]], Problem]":  # fmt: skip
     """Decorator that makes a `Problem` with these data of a function that returns a `Model`. `parameters` is the origin
     of every number in the function, by argument or ``element.parameter``."""
     return lambda function: Problem(
-        function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
+        function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size, t_end
     )
 
 

@@ -50,30 +50,36 @@ ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend d
 #: values below which a measure is round-off and stands at the edge
 ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
 STIFFNESS = "stiffness K [N/m$^{1.5}$]"
+JOINTS = 4  # of a comparison that are drawn at most
 NONE = 1e-12  # overlap [m] that counts as none
 
 
 def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
-    The coordinate with the largest difference relative to its range and the contact with the largest impulse are drawn.
+    The coordinate with the largest difference relative to its range is drawn, and of up to four joints the contact with
+    the largest impulse: with several, those whose impulses are largest.
     Of a sensitive motion, which is compared until its horizon, differences of its statistics with their intervals too.
     """
-    heights = [1.0, 1.0, 0.30 + 0.15 * len(found.cases)]  # of the lower panels, over the height of the upper ones
+    impulse = found.table[found.reference]["impulse"]
+    shown = sorted(found.contacts, key=lambda name: -impulse[name])[:JOINTS]
+    # of the lower panels, over the height of the upper ones
+    heights = [1.0] * (1 + len(shown)) + [0.30 + 0.15 * len(found.cases)]
     known = found.statistics.get(found.reference)
     if known is not None:
         heights.append(0.35 + 0.022 * len(found.cases) * len(known.measures))
     figure = new_figure(7.2, 2.6 * sum(heights))
     grid = figure.add_gridspec(len(heights), 4, height_ratios=heights)
-    panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
+    panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(2 + 2 * len(shown))]
     extents = found.settings["scale of coordinates [m or rad]"]
     apart = [found.table[label]["deviation"] for label in found.labels]
-    impulse = found.table[found.reference]["impulse"]
     _motion(panels[0], found, max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart)))
-    _contact(panels[1:], found, max(impulse, key=lambda name: impulse[name]))
-    _worth([figure.add_subplot(grid[2, i]) for i in range(4)], found)
+    _overlap(panels[1], found)
+    for i, contact in enumerate(shown):
+        _contact(panels[2 + 2 * i :], found, contact)
+    _worth([figure.add_subplot(grid[1 + len(shown), i]) for i in range(4)], found)
     if known is not None:
-        _beyond(figure.add_subplot(grid[3, :]), found)
+        _beyond(figure.add_subplot(grid[-1, :]), found)
     handles, labels = panels[0].get_legend_handles_labels()
     place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(len(labels), 3), "columnspacing": 1.6}
     figure.legend(handles, labels, frameon=False, fontsize=SIZE, labelcolor=INK, handlelength=2.2, **place)
@@ -167,25 +173,31 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
 
 
 def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
-    """Impulse and mean force of a contact, and the overlap of all surfaces."""
+    """Impulse and mean force of a contact."""
     edges, i = found.edges, found.truth.contacts.index(contact)
     t = motion_times(np.linspace(edges[0], edges[-1], POINTS), found.truth)
     time_unit, second = display("s", float(edges[-1] - edges[0]))
     truth, forces = found.truth.impulses(t)[:, i], np.diff(found.truth.impulses(edges)[:, i]) / np.diff(edges)
-    peaks = float(np.max(truth)), float(np.max(forces)), max(float(found.table[k]["penetration"]) for k in found.labels)
-    (N_s, newton_second), (N, newton), (m, metre) = map(display, ("N s", "N", "m"), peaks)
+    (N_s, newton_second), (N, newton) = map(display, ("N s", "N"), (float(np.max(truth)), float(np.max(forces))))
     for k, (_, run, style) in enumerate(_styled(found)):
         grid = np.union1d(t, run.t)
         grid = grid[grid <= t[-1]]
         axes[0].plot(grid / second, impulses(run, grid)[:, i] / newton_second, **style)
         axes[1].stairs(found.forces[k, :, i] / newton, edges / second, baseline=None, **style)
-        axes[2].plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
     axes[0].plot(t / second, truth / newton_second, **REFERENCE, zorder=20)
     axes[1].stairs(forces / newton, edges / second, baseline=None, **REFERENCE, zorder=20)
     width = (edges[1] - edges[0]) / second
     _over_time(axes[0], f"{contact}, impulse so far", "impulse", N_s, found)
     _over_time(axes[1], f"{contact}, mean force over {width:.3g} {time_unit}", "mean force", N, found)
-    _over_time(axes[2], "Overlap of surfaces", "penetration", m, found)
+
+
+def _overlap(axis: Axes, found: Comparison) -> None:
+    """The overlap of all surfaces."""
+    _, second = display("s", float(found.edges[-1] - found.edges[0]))
+    m, metre = display("m", max(float(found.table[label]["penetration"]) for label in found.labels))
+    for _, run, style in _styled(found):
+        axis.plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
+    _over_time(axis, "Overlap of surfaces", "penetration", m, found)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:

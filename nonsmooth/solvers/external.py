@@ -259,7 +259,8 @@ CONVERGED = 1e-6
 class Conic(Algorithm):
     """Interior-point cross-check of a QP, of an LCP with symmetric positive semidefinite matrix, and of friction.
 
-    By Clarabel, through cvxpy: slow, but independent of all other solvers. The LCP is min 1/2 z^T A z + b^T z with z_i
+    By Clarabel, independent of all other solvers: QPs and LCPs through cvxpy, contact on cones directly, since cvxpy
+    takes longer than their solution; the name is of the kind of program. The LCP is min 1/2 z^T A z + b^T z with z_i
     >= 0 on its complementary rows. A FrictionContact is a sequence of such programs on Coulomb's cones (`ConeQP`), each
     with mu |u_T| of the one before added to b_N (de Saxcé): the correction converges in 7 to 9 of them in a mechanism,
     in 10 to 20 in dense problems, and may diverge for large mu. Newton steps then remove the remaining error; without

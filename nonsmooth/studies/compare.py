@@ -128,6 +128,15 @@ class Comparison(Result):
     def labels(self) -> tuple[str, ...]:
         return tuple(case.label for case in self.cases)
 
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Of each joint, in the order of their names, the contact with the largest impulse in the reference."""
+        impulse, found = self.table[self.reference]["impulse"], dict[str, str]()
+        for name in impulse:
+            joint = name.partition(".")[0]
+            found[joint] = max(found.get(joint, name), name, key=lambda one: impulse[one])
+        return tuple(found.values())
+
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
 
@@ -152,21 +161,23 @@ class Comparison(Result):
         return found
 
     def lines(self) -> list[tuple[str, list[Any]]]:
-        """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
+        """Main rows of the table, a number per case; of each joint the contact with the largest impulse in the
         reference."""
         rows = [self.table[label] for label in self.labels]
 
         def over(metric: str, title: str, key: str | None = None) -> tuple[str, list[Any]]:
             return title, [row[metric] if key is None else row[metric][key] for row in rows]
 
-        contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
         target = self.settings["target of the own error [-]"]
         lines = [over("verdict", "verdict")]
         lines += [over(metric, f"{title} [{METRICS[metric][0]}]") for metric, title in TITLES.items()]
+        for contact in self.contacts:
+            lines += [
+                over("impulse", f"{contact}: impulse [N s]", contact),
+                over("window_force", f"  largest mean force over {self.edges[1] - self.edges[0]:.3g} s [N]", contact),
+                over("contact_share", "  share of time in contact [-]", contact),
+            ]
         lines += [
-            over("impulse", f"{contact}: impulse [N s]", contact),
-            over("window_force", f"  largest mean force over {self.edges[1] - self.edges[0]:.3g} s [N]", contact),
-            over("contact_share", "  share of time in contact [-]", contact),
             over("agreement", "open or closed as the reference [-]"),
             *(over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"]
               if any(row["loss"][cause] for row in rows)),

@@ -49,6 +49,8 @@ ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 TOGETHER_IN_STEPS = 2.5e-7
 #: first step of time stepping (share of the run), and the factor of each further rung
 FIRST = 1 / 500
+#: the same of a solver that is called for each step, whose steps take milliseconds
+FIRST_CALLED = 1 / 10
 #: number of rungs
 RUNGS = 6
 #: least number of runs of time stepping: two runs with the longest steps may agree by chance
@@ -148,10 +150,12 @@ class Climb:
         return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
 
 
-def rungs(stepper: Any, length: float) -> list[Rung]:
-    """The rungs of a stepper for a run of this length [s]."""
+def rungs(stepper: Any, length: float, *, coarse: bool = False) -> list[Rung]:
+    """The rungs of a stepper for a run of this length [s]; `coarse`: the first of few steps, where each calls a solver."""
     found = []
-    for level in range(RUNGS):
+    called = coarse and (isinstance(stepper, GaussMPCC) or isinstance(stepper, GaussQP) and stepper.solver is not None)
+    first, most = (FIRST_CALLED if called else FIRST), CRAWLING / FIRST
+    for level in range(RUNGS + 3 * called):  # the last with steps as short
         control: StepControl
         if isinstance(stepper, EventDriven | CompliantDae):
             rtol, longest = RTOL * TENTH**level, length * LONGEST * SHORTER**level
@@ -159,10 +163,10 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
             control = ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest)
             found.append(Rung(stepper, control, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED, level))
         else:
-            dt = length * FIRST * QUARTER**level
+            dt = length * first * QUARTER**level
             least = min(TOGETHER_IN_STEPS, length * FIRST / 100) * QUARTER**level  # an error that is not shared either
             control = Landing(least, dt) if isinstance(stepper, GaussQP | GaussMPCC) else ConstantStep(dt)
-            found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level), level=level))
+            found.append(Rung(stepper, control, int(max(most, CRAWLING / first / QUARTER**level)), level=level))
     return found
 
 
@@ -233,7 +237,7 @@ def automatic(
     for one in methods:
         once = system.dimension == 3 and stepper is None and isinstance(one, EventDriven)
         patience = FAILURES_IN_SPACE if once else FAILURES
-        climbs.append(climb(run, rungs(one, length), compare.of_unique, accuracy, since=since, patience=patience))
+        climbs.append(climb(run, rungs(one, length, coarse=True), compare.of_unique, accuracy, since=since, patience=patience))
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]

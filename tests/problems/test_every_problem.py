@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from loops import some
 
-from nonsmooth import Compliant, ErrorControl, Landing, MoreauJean, Rigid, plots, simulate, steppers
+from nonsmooth import Compliant, ErrorControl, Landing, MoreauJean, Rigid, Trajectory, plots, simulate, steppers
 from nonsmooth.cli import main
 from nonsmooth.laws import LankaraniNikravesh
 from nonsmooth.model.registry import find_problems
@@ -50,6 +50,15 @@ def takes_contact(name):
 def built(name, soft):
     """Its mechanism, built once for all steppers; if `soft`, with a compliant law."""
     return PROBLEMS[name](**({"contact": SOFT} if soft else {})).build()
+
+
+@pytest.mark.parametrize("name", ["four-bar", "bouncing-ball"])
+def test_a_run_ends_by_itself(name, capsys, tmp_path):
+    """`nonsmooth run NAME` needs no option: each problem states when what there is to see has happened."""
+    assert all(one.t_end is not None and one.t_end > 0.0 for one in PROBLEMS.values())
+    assert main(["describe", name]) == 0 and "unless --t-end is given" in capsys.readouterr().out
+    assert main(["run", name, "--output", str(tmp_path / "run.nc"), "-q"]) == 0
+    assert Trajectory.load(tmp_path / "run.nc").t[-1] == pytest.approx(PROBLEMS[name].t_end)
 
 
 @pytest.mark.parametrize(

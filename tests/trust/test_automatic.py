@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from nonsmooth import (
     Compliant,
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     Gravity,
     Ground,
@@ -28,6 +30,7 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import SolverFailed, TimeSpent
 from nonsmooth.laws import Flores
+from nonsmooth.solvers import Osqp
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trust import agreement
 from nonsmooth_problems import (
@@ -327,3 +330,14 @@ def test_a_method_that_failed_in_space_is_not_tried_with_finer_steps():
     with pytest.raises(SimulationFailed, match="no modes"):
         automatic.automatic(fails, system, values, system.start, 0.1, accuracy=1e-2)
     assert tried == ["EventDriven", "GaussQP", "GaussQP"]
+
+
+@pytest.mark.parametrize("case", [1, 2])
+@pytest.mark.parametrize("stepper", [GaussMPCC(), GaussQP(Osqp())], ids=["mpcc", "qp"])
+def test_steps_that_call_a_solver_begin_coarse(stepper: Any, case: int) -> None:
+    """10, 40 and 160 steps, where 500, 2000 and 8000 took a minute, and the verdict holds against the exact motion.
+    In case 2 the ends impact alternately, in ever shorter flights."""
+    run = simulate(slider_rod(case=case).build(), stepper, t_end=3.5e-3)
+    assert len(run.t) - 1 < 400 and run.verdict.kind == "accurate"
+    q = slider_rod.exact(case=case).sample(run.t).q["slider.y"]
+    assert np.max(np.abs(run.q["slider.y"] - q)) < 1e-2 * 1e-5  # 1 % of the clearance, as the verdict says
