@@ -300,3 +300,18 @@ def test_bad_input_is_one_sentence(case: str, folder: Path, capsys: pytest.Captu
     assert seen.err.startswith("nonsmooth: ") and seen.err.count("\n") == 1
     assert [word for word in named if word not in seen.err] == [], seen.err
     assert list(folder.iterdir()) == []
+
+
+def test_what_is_shown_is_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a choice each loose joint has its rows; else coordinates, contacts and reactions by name."""
+    (folder / "series.py").write_text(SERIES, encoding="utf-8")
+    words = ["compare", "series.py", "--t-end", "0.01", "--stiffness", "1e10", "--target", "0", "--friction", AMBROSIO]
+    assert main([*words, "--figure", "found.png"]) == 0
+    said = capsys.readouterr().out
+    assert "pin: impulse [N s]" in said and "_lower: impulse [N s]" in said
+    assert main([*words, "--show", "pin", "--show", "rod.angle", "--figure", "found.png"]) == 0
+    said = capsys.readouterr().out
+    assert "pin: impulse" in said and "rod.angle: mean deviation [rad]" in said and "guide." not in said
+    assert main([*words, "--show", "pim"]) == 2 and "'pim' is not in this mechanism" in capsys.readouterr().err
+    words = ["compare", "slider-crank-revolute", "--stiffness", "1e12", "--target", "0", "--show", "knee.x"]
+    assert main(words) == 0 and "knee.x: largest reaction without impacts [N]" in capsys.readouterr().out

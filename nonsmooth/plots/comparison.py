@@ -57,27 +57,36 @@ NONE = 1e-12  # overlap [m] that counts as none
 def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
-    The coordinate with the largest difference relative to its range is drawn, and of up to four joints the contact with
-    the largest impulse: with several, those whose impulses are largest.
+    Drawn is what was chosen to `show`; else the coordinate with the largest difference relative to its range, and of up
+    to four joints the contact with the largest impulse.
     Of a sensitive motion, which is compared until its horizon, differences of its statistics with their intervals too.
     """
     impulse = found.table[found.reference]["impulse"]
-    shown = sorted(found.contacts, key=lambda name: -impulse[name])[:JOINTS]
+    shown = sorted(found.contacts, key=lambda name: -impulse[name])[: None if found.show else JOINTS]
     # of the lower panels, over the height of the upper ones
-    heights = [1.0] * (1 + len(shown)) + [0.30 + 0.15 * len(found.cases)]
+    coordinates_shown, reactions = found.shown("q"), found.shown("reaction")
+    extents = found.settings["scale of coordinates [m or rad]"]
+    apart = [found.table[label]["deviation"] for label in found.labels]
+    usual = max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart))
+    moving = coordinates_shown or [usual]
+    single = len(moving) + 1 + len(reactions)
+    upper = (single + 1) // 2 + len(shown)
+    heights = [1.0] * upper + [0.30 + 0.15 * len(found.cases)]
     known = found.statistics.get(found.reference)
     if known is not None:
         heights.append(0.35 + 0.022 * len(found.cases) * len(known.measures))
     figure = new_figure(7.2, 2.6 * sum(heights))
     grid = figure.add_gridspec(len(heights), 4, height_ratios=heights)
-    panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(2 + 2 * len(shown))]
-    extents = found.settings["scale of coordinates [m or rad]"]
-    apart = [found.table[label]["deviation"] for label in found.labels]
-    _motion(panels[0], found, max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart)))
-    _overlap(panels[1], found)
+    places = [*range(single), *range(2 * (upper - len(shown)), 2 * upper)]
+    panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in places]
+    for axis, name in zip(panels, moving, strict=False):
+        _motion(axis, found, name)
+    _overlap(panels[len(moving)], found)
+    for axis, name in zip(panels[len(moving) + 1 :], reactions, strict=False):
+        _reaction(axis, found, name)
     for i, contact in enumerate(shown):
-        _contact(panels[2 + 2 * i :], found, contact)
-    _worth([figure.add_subplot(grid[1 + len(shown), i]) for i in range(4)], found)
+        _contact(panels[single + 2 * i :], found, contact)
+    _worth([figure.add_subplot(grid[upper, i]) for i in range(4)], found)
     if known is not None:
         _beyond(figure.add_subplot(grid[-1, :]), found)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -188,7 +197,20 @@ def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
     axes[1].stairs(forces / newton, edges / second, baseline=None, **REFERENCE, zorder=20)
     width = (edges[1] - edges[0]) / second
     _over_time(axes[0], f"{contact}, impulse so far", "impulse", N_s, found)
-    _over_time(axes[1], f"{contact}, mean force over {width:.3g} {time_unit}", "mean force", N, found)
+    _over_time(axes[1], f"{contact}, mean of {width:.3g} {time_unit}", "mean force", N, found)
+
+
+def _reaction(axis: Axes, found: Comparison, name: str) -> None:
+    """A component of the reaction of a joint, impacts excluded."""
+    runs = [(run, style) for _, run, style in _styled(found)]
+    columns = runs[0][0].reaction
+    unit, factor = display(
+        columns.unit_list[columns.names.index(name)], max(float(np.max(np.abs(run.reaction[name]))) for run, _ in runs)
+    )
+    _, second = display("s", float(found.edges[-1] - found.edges[0]))
+    for run, style in runs:
+        axis.plot(run.t / second, run.reaction[name] / factor, **style)
+    _over_time(axis, f"{name}, without impacts", "reaction", unit, found)
 
 
 def _overlap(axis: Axes, found: Comparison) -> None:

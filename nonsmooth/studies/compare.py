@@ -29,6 +29,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
+from nonsmooth.settings import shown
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.beyond import RATE, horizon_of, lines_of, remarks_of, statistics_of
@@ -109,6 +110,7 @@ class Comparison(Result):
     statistics
         Of a motion that is sensitive before the end that was requested: what is known of it beyond, by label; the rest
         is compared until its horizon.
+    show : coordinates, contacts, joints and components of reactions that table and figure show; else the usual ones
     """
 
     cases: tuple[Case, ...]
@@ -123,6 +125,7 @@ class Comparison(Result):
     settings: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
+    show: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -130,12 +133,19 @@ class Comparison(Result):
 
     @property
     def contacts(self) -> tuple[str, ...]:
-        """Of each joint, in the order of their names, the contact with the largest impulse in the reference."""
+        """The contacts to show: by default of each joint the one with the largest impulse in the reference."""
         impulse, found = self.table[self.reference]["impulse"], dict[str, str]()
+        chosen = tuple(name for name in impulse if {name, name.partition(".")[0]} & set(self.show))
+        if self.show:
+            return chosen
         for name in impulse:
             joint = name.partition(".")[0]
             found[joint] = max(found.get(joint, name), name, key=lambda one: impulse[one])
         return tuple(found.values())
+
+    def shown(self, kind: str) -> list[str]:
+        """The coordinates, "q", or components of reactions, "reaction", to show."""
+        return [name for name in self.show if name in getattr(self.runs[self.reference], kind).names]
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
@@ -171,6 +181,15 @@ class Comparison(Result):
         target = self.settings["target of the own error [-]"]
         lines = [over("verdict", "verdict")]
         lines += [over(metric, f"{title} [{METRICS[metric][0]}]") for metric, title in TITLES.items()]
+        first = self.runs[self.reference]
+        lines += [
+            over("deviation", f"{name}: mean deviation [{first.q.unit_list[first.q.names.index(name)]}]", name)
+            for name in self.shown("q")
+        ]
+        for name in self.shown("reaction"):
+            unit = first.reaction.unit_list[first.reaction.names.index(name)]
+            largest = [float(np.max(np.abs(self.runs[label].reaction[name]))) for label in self.labels]
+            lines.append((f"{name}: largest reaction without impacts [{unit}]", largest))
         for contact in self.contacts:
             lines += [
                 over("impulse", f"{contact}: impulse [N s]", contact),
@@ -266,7 +285,7 @@ class Comparison(Result):
 def compare(
     build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
     reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
-    patience: float = 10.0, seconds: float = 40.0, progress: Progress = None,
+    patience: float = 10.0, seconds: float = 40.0, show: Sequence[str] = (), progress: Progress = None,
 ) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
@@ -302,6 +321,9 @@ def compare(
         A setting is not refined further if a run takes longer.
     seconds : [s]
         Time for the statistics of all cases, of a motion that is sensitive before its end.
+    show
+        Coordinates, contacts, joints or components of reactions that table and figure show, as pin.x; by default of
+        each joint the contact with the largest impulse, and the coordinate that differs most.
     progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
@@ -349,10 +371,16 @@ def compare(
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
             which = f'"{cases[0].label}" and "{label}"'
             raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
+    known = {*first.q_names, *first.reaction_names, *first.contact_names}
+    known |= {name.partition(".")[0] for name in first.contact_names}
+    for name in show:
+        if name not in known:
+            raise InputError(f"show: {shown(name)} is not in this mechanism, which has {', '.join(sorted(known))}.")
     tell(f"{reference}: accurate solution", 0.0)
     truth_of = trials[reference].accurate()
     if truth_of.parted == math.inf:
-        return _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
+        found = _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
+        return replace(found, show=tuple(show))
     horizon = horizon_of(truth_of, trials[reference].run())
     sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
     alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
@@ -361,7 +389,8 @@ def compare(
     statistics, without = statistics_of({label: trials[label] for label in found.labels}, seconds)
     tell("done", 1.0)
     settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}
-    return replace(found, statistics=statistics, settings=settings, failed={**found.failed, **without})
+    failed = {**found.failed, **without}
+    return replace(found, statistics=statistics, settings=settings, failed=failed, show=tuple(show))
 
 
 def _compared(
