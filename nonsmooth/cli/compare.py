@@ -14,7 +14,7 @@ from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, configured, in_units
 from nonsmooth.cli.options import Comparing, Executor, Law, Number, Problem, Seconds, Written, progress_bar
-from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.report import conclude, table_of, whole_or_part
 from nonsmooth.cli.values import number_of, settings_from, settings_of_study
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
@@ -22,16 +22,16 @@ from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.model.registry import get_problem, needed
+from nonsmooth.progress import stage
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
-from nonsmooth.progress import stage
 from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
-from nonsmooth.studies.beyond import lines_of
 from nonsmooth.studies.arguments import built
+from nonsmooth.studies.beyond import lines_of
 from nonsmooth.studies.cases import SLIP, Trial, early_end, landing_case, regularised, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
@@ -221,7 +221,7 @@ def end_of(problem: str) -> float | None:
 def compare(
     *, names: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None, runs: Comparing,
     written: Written, **study: Any,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error.
 
     Parameters
@@ -236,24 +236,25 @@ def compare(
     prepared = Prepared(runs, names or ("flores",), rigid)
     target = prepared.target if target is None else target
     with progress_bar() as progress:
-        found = studies.compare(
+        found, ended = whole_or_part(lambda: studies.compare(
             prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
-        )
+        ))  # fmt: skip
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     said = [prepared.laws_of_friction, *prepared.without, *found.remarks()]
     labels = (label.replace(", ", ",\n") for label in found.labels)
     head = f"{prepared.name}\nrestitution {prepared.restitution:g}, to t = {found.edges[-1]:g} s"
-    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True), "", *said]
+    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True), "", *said, *ended]
     conclude(
         written, prepared.name, shown, found.plain, figure=lambda plots: plots.comparison(found),
         save=found.save, runs=found.runs,
     )  # fmt: skip
+    return 130 if ended else 0
 
 
 def rigid_limit(
     *, law: Law = "flores", rigid: str | None = None, depth: Number | None = None, runs: Comparing, written: Written,
     **study: Any,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
     Parameters
@@ -274,10 +275,10 @@ def rigid_limit(
     decades = DECADES if prepared.system.dimension == 2 else DECADES_IN_SPACE
     stiffness = runs.stiffness or tuple(softest * 10**i for i in range(decades))
     with progress_bar() as progress:
-        found = studies.rigid_limit(
+        found, ended = whole_or_part(lambda: studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
             stepper=prepared.stepper, depth=deepest, progress=progress, **study,
-        )  # fmt: skip
+        ))  # fmt: skip
     names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
     heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
              "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
@@ -289,7 +290,7 @@ def rigid_limit(
         beyond = {"horizon": found.horizon, "statistics": {label: one.plain() for label, one in known.items()}}
         lines = [(title, *values) for title, values in lines_of(known, list(known))]
         shown += ["", table_of("beyond the horizon", *known, rows=lines, whole=True)] if known else []
-    shown += ["", prepared.laws_of_friction, *prepared.without, *found.remarks()]
+    shown += ["", prepared.laws_of_friction, *prepared.without, *found.remarks(), *ended]
     if found.needed:
         deep, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
         shown.append(f"{deep:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
@@ -302,6 +303,7 @@ def rigid_limit(
         },
         head=title, figure=lambda plots: plots.rigid_limit(found), save=found.save,
     )  # fmt: skip
+    return 130 if ended else 0
 
 
 def _short(value: float | str) -> str:

@@ -9,14 +9,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 
+from nonsmooth.exceptions import Interrupted
 from nonsmooth.files import plain, write_figure
 from nonsmooth.progress import stage, timings
 from nonsmooth.settings import kebab
+from nonsmooth.studies.files import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +33,8 @@ CERTIFIED = {"gap_violation": "m", "joint_violation": "m or rad"}  # units of re
 WORD = 16  # characters of the longest word that stays whole, as numbers do
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
+
+R = TypeVar("R")
 
 
 def show(*parts: RenderableType) -> None:
@@ -200,6 +204,16 @@ def draw(path: Path, function: Callable[[Any], Figure]) -> None:
         from nonsmooth import plots
 
         write_figure(function(plots), path)
+
+
+def whole_or_part(study: Callable[[], R]) -> tuple[R, list[str]]:
+    """The result of a study; after Ctrl-C, if it has one, the result so far and a line that says so."""
+    try:
+        return study(), []
+    except Interrupted as interruption:
+        if not isinstance(interruption.result, Result):
+            raise
+        return cast("R", interruption.result), [str(interruption).replace("`result` of this error", "this")]
 
 
 def conclude(

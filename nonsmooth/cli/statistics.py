@@ -7,8 +7,7 @@ from typing import Any
 from nonsmooth import studies
 from nonsmooth.cli.inputs import Request, varied
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written, progress_bar
-from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.exceptions import Interrupted
+from nonsmooth.cli.report import conclude, table_of, whole_or_part
 
 
 def long_run(
@@ -37,18 +36,12 @@ def long_run(
     """
     request = Request(**vars(runs)).completed(endless=True)
     mechanism, arguments, parameters, name = varied(request, ())
-    ended: list[str] = []
-    try:
-        with progress_bar() as progress:
-            found = studies.long_run(
-                mechanism, request.scheme(), t_end=request.t_end, dt=request.step(), measures=list(measures),
-                period=period, window=window, max_seconds=max_seconds, parameters=parameters, arguments=arguments,
-                progress=progress, **vars(processes), **study,
-            )  # fmt: skip
-    except Interrupted as interruption:
-        if interruption.result is None:
-            raise
-        found, ended = interruption.result, [str(interruption).partition(";")[0] + ": these are of shorter ones."]
+    with progress_bar() as progress:
+        found, ended = whole_or_part(lambda: studies.long_run(
+            mechanism, request.scheme(), t_end=request.t_end, dt=request.step(), measures=list(measures), period=period,
+            window=window, max_seconds=max_seconds, parameters=parameters, arguments=arguments, progress=progress,
+            **vars(processes), **study,
+        ))  # fmt: skip
     rows = []
     for one in found.measures.values():
         numbers = (one.value, one.low, one.high)

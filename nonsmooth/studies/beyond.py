@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.exceptions import Interrupted, NonsmoothError
 from nonsmooth.model.system import System
 from nonsmooth.studies.cases import Accurate, Trial
 from nonsmooth.studies.long_run import PRECISION, Statistic, Statistics, long_run
@@ -17,8 +18,12 @@ from nonsmooth.trust.agreement import PREDICTABLE
 
 #: members of the statistics of a case, so few that each is long: its transient, which is left out, is a smaller share
 MEMBERS = 4
+#: why a case has none after Ctrl-C
+INTERRUPTED = "has no statistics: interrupted"
 #: the measure by which cases are told apart
 RATE = "energy-rate"
+
+R = TypeVar("R")
 
 
 def horizon_of(accurate: Accurate, run: Trajectory | None = None) -> float:
@@ -37,12 +42,22 @@ def statistics_of(trials: Mapping[str, Trial], seconds: float) -> tuple[dict[str
     labels, found, failed = list(trials), dict[str, Statistics](), dict[str, str]()
     turns = math.ceil(len(labels) / cores())
     tasks = [(trial, seconds / turns, max(1, cores() // len(labels))) for trial in trials.values()]
-    for i, made in outcomes(_statistics, tasks):
-        if isinstance(made, Statistics):
-            found[labels[i]] = made
-        else:
-            failed[labels[i]] = f"has no statistics: {made}"
+    try:
+        for i, made in outcomes(_statistics, tasks):
+            if isinstance(made, Statistics):
+                found[labels[i]] = made
+            else:
+                failed[labels[i]] = f"has no statistics: {made}"
+    except KeyboardInterrupt:
+        failed |= {label: INTERRUPTED for label in labels if label not in found and label not in failed}
     return {label: found[label] for label in labels if label in found}, failed
+
+
+def complete(result: R, without: Mapping[str, str]) -> R:
+    """The result, for which statistics were made; Interrupted, which has it, if Ctrl-C ended them."""
+    if INTERRUPTED in without.values():
+        raise Interrupted("Interrupted: statistics are missing, `result` of this error has the rest.", result=result)
+    return result
 
 
 def _statistics(trial: Trial, seconds: float, workers: int) -> Statistics | str:

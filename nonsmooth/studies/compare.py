@@ -32,7 +32,7 @@ from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.settings import shown
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.beyond import RATE, horizon_of, lines_of, remarks_of, statistics_of
+from nonsmooth.studies.beyond import RATE, complete, horizon_of, lines_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import (
     GRID,
     Accurate,
@@ -390,7 +390,8 @@ def compare(
     tell("done", 1.0)
     settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}
     failed = {**found.failed, **without}
-    return replace(found, statistics=statistics, settings=settings, failed=failed, show=tuple(show))
+    found = replace(found, statistics=statistics, settings=settings, failed=failed, show=tuple(show))
+    return complete(found, without)
 
 
 def _compared(

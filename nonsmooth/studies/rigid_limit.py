@@ -23,7 +23,7 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.beyond import RATE, difference_of, horizon_of, remarks_of, statistics_of
+from nonsmooth.studies.beyond import RATE, complete, difference_of, horizon_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.files import Result, doubts, variable
@@ -452,8 +452,9 @@ def rigid_limit(
         tell("statistics", 1 - 1 / (len(values) + 2))
         statistics, without = statistics_of({"rigid": whole} | {f"K = {K:g}": soft(K, t_end) for K in rows}, seconds)
     tell("done", 1.0)
-    return RigidLimit(
+    found = RigidLimit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
         verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
         horizon=horizon if horizon < t_end else math.inf, statistics=statistics, without=without,
     )  # fmt: skip
+    return complete(found, without)

@@ -5,9 +5,11 @@ import pytest
 
 from nonsmooth import ErrorControl, EventDriven, Interrupted, MoreauJean, Rigid, simulate, simulate_batch
 from nonsmooth.cli import main
+from nonsmooth.cli.report import whole_or_part
 from nonsmooth.engine import batch
-from nonsmooth.studies import Case, bifurcation, compare, grid, sweep
+from nonsmooth.studies import Case, beyond, bifurcation, compare, grid, sweep
 from nonsmooth.studies.cases import Trial
+from nonsmooth.studies.files import Result
 from nonsmooth.studies.sweep import Runs
 from nonsmooth_problems import slider_rod
 
@@ -79,3 +81,22 @@ def test_the_command_says_how_to_go_on(monkeypatch, tmp_path, capsys):
     assert main([*words.split(), "--grid", "guide.clearance=1e-5,2e-5,3e-5", "--output", "sweep.nc"]) == 130
     said = capsys.readouterr().err
     assert "of 3 runs; sweep.nc.runs has them, and the same call goes on from there." in said
+
+
+def test_statistics_that_are_interrupted_leave_the_rest_of_a_comparison(monkeypatch):
+    class Rest(Result):
+        def _tables(self):
+            return {}, {}, {}
+
+    def interrupted(*_):
+        yield 0, "it ends early"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(beyond, "outcomes", interrupted)
+    statistics, without = beyond.statistics_of({"a": None, "b": None}, 1.0)
+    assert statistics == {}
+    assert without == {"a": "has no statistics: it ends early", "b": "has no statistics: interrupted"}
+    rest = Rest()
+    found, said = whole_or_part(lambda: beyond.complete(rest, without))
+    assert found is rest and said == ["Interrupted: statistics are missing, this has the rest."]
+    assert whole_or_part(lambda: beyond.complete(rest, {})) == (rest, [])
