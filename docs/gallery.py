@@ -6,24 +6,33 @@ A new problem appears by itself, run as `OTHERWISE` says; a line in `RUNS` gives
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import runpy
 import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from nonsmooth.cli import main
-from nonsmooth.model.registry import Problem, find_problems
+from nonsmooth.model.drawing import Field
+from nonsmooth.model.registry import Problem, find_problems, needed
+from nonsmooth.plots.drawing import drawing_of_state
+from nonsmooth.plots.pages import fit, new_axes
+from nonsmooth.plots.scene import Scene
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures" / "gallery"
-SKETCHES, ANIMATIONS = HERE / "figures" / "sketches", HERE / "figures" / "animations"
+SKETCHES, ANIMATIONS, SMALL = (HERE / "figures" / name for name in ("sketches", "animations", "small"))
 LARGEST = 60_000  # bytes of a figure
-LARGEST_SKETCH = 20_000  # which are all at the head of the page
+LARGEST_SKETCH = 20_000
 #: animated problems, with what is magnified; width [pixel], colours, and every how many of the pictures stay
 ANIMATED = dict.fromkeys(("cam-follower", "four-bar", "slider-crank-revolute", "spatial-slider-crank"), "clearances")
 ANIMATED["flexible-slider-crank"] = "clearance and deformation"
 WIDTH, COLOURS, EVERY = 320, 32, 3
+#: size of the drawings at the head of the page, as they are shown [inch], and their pixels per inch
+CARD, PIXELS = (1.75, 1.15), 192
 
 #: the ready problems in a table, and what each can be compared with
 TABLE = """\
@@ -126,7 +135,7 @@ def page() -> str:
         "exact solution, if there is one; ticks at the bottom of a panel are impacts, bars many of them in quick\n"
         "succession. `nonsmooth report` shows any run in motion ([A run as a page](report.md)).\n"
         "`python docs/gallery.py` writes this page and its figures.\n",
-        "\n".join(f"[![drawing](figures/sketches/{name}.png) {name}](#{name})" for name in builtin()) + "\n",
+        "\n".join(f"[![drawing](figures/small/{name}.png) {name}](#{name})" for name in builtin()) + "\n",
         TABLE,
     ]
     for name, one in builtin().items():
@@ -148,8 +157,9 @@ def _animated(name: str) -> str:
 
 def draw(name: str) -> Path:
     """Draw a problem, run its command, and keep its figures in few colours and few pixels."""
-    for folder_of in (FIGURES, SKETCHES, ANIMATIONS):
+    for folder_of in (FIGURES, SKETCHES, ANIMATIONS, SMALL):
         folder_of.mkdir(parents=True, exist_ok=True)
+    draw_small(name)
     with tempfile.TemporaryDirectory() as folder:
         figure, drawing, film = (Path(folder) / one for one in ("figure.png", "sketch.png", "film.gif"))
         animation = ["--animation", str(film)] if name in ANIMATED else []
@@ -164,6 +174,25 @@ def draw(name: str) -> Path:
         if code:
             raise SystemExit(f"docs/gallery.py: `{command(name)}` ended with {code}; give {name} another run in RUNS.")
         return compress(figure, FIGURES / f"{name}.png", scale=0.6)
+
+
+class Small(Scene):
+    """A drawing without arrows of gravity."""
+
+    def _field(self, name: str, one: Field) -> None:
+        pass
+
+
+def draw_small(name: str) -> None:
+    """Draw a problem for the head of the page, where names could not be read and gravity takes room."""
+    problem = find_problems()[name].function
+    missing = needed(inspect.signature(problem))
+    drawing = drawing_of_state(problem(**dict.fromkeys(missing, 2)).build(), None)  # of slider-rod the case
+    scene = Small(drawing, new_axes(drawing.dimension, dpi=PIXELS))
+    fit(scene, notes=False, given=np.array(CARD))
+    with tempfile.TemporaryDirectory() as folder:
+        scene.axes.figure.savefig(Path(folder) / "small.png")
+        compress(Path(folder) / "small.png", SMALL / f"{name}.png")
 
 
 def compress(figure: Path, target: Path, scale: float = 1.0, largest: int = LARGEST) -> Path:

@@ -141,7 +141,8 @@ def test_every_problem_has_a_figure() -> None:
     drawn = {path.stem for path in (DOCS / "figures" / "gallery").glob("*.png")}
     assert drawn == set(gallery.builtin()), "run `python docs/gallery.py NAME`; delete what is of no problem"
     assert set(gallery.RUNS) <= set(gallery.builtin())
-    assert {path.stem for path in gallery.SKETCHES.glob("*.png")} == set(gallery.builtin())
+    for folder in (gallery.SKETCHES, gallery.SMALL):
+        assert {path.stem for path in folder.glob("*.png")} == set(gallery.builtin())
     assert {path.stem for path in gallery.ANIMATIONS.glob("*.gif")} == set(gallery.ANIMATED) <= set(gallery.builtin())
     assert all(path.stat().st_size <= 300_000 for path in gallery.ANIMATIONS.glob("*.gif"))
 

@@ -26,6 +26,7 @@ from nonsmooth.plots.style import (
     own_axes,
     quantity,
     shown_unit,
+    spoken,
 )
 from nonsmooth.trajectory import Trajectory
 
@@ -194,13 +195,15 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
         raise InputError("No value has points; see the failures.")
     axis = own_axes(ax, 6.4, 3.8)
     x, y = np.repeat(found.values, counts), np.concatenate(found.points)
+    x_unit, x_scale = display(found.unit, float(np.max(np.abs(x))))
+    y_unit, y_scale = display(found.quantity_unit, float(np.max(np.abs(y))))
     share = min(len(x) / MANY, 1.0)
-    axis.plot(x, y, ms=2.2 - 1.5 * share, alpha=0.9 - 0.45 * share, rasterized=True, **DOTS)
+    axis.plot(x / x_scale, y / y_scale, ms=2.2 - 1.5 * share, alpha=0.9 - 0.45 * share, rasterized=True, **DOTS)
     if found.failures:
-        mark_failed(axis, np.array(sorted(found.failures)), loc="upper right", bbox_to_anchor=(1.0, 1.09))
+        mark_failed(axis, np.array(sorted(found.failures)) / x_scale, loc="upper right", bbox_to_anchor=(1.0, 1.09))
     axis.margins(x=0.01, y=0.05)
     title = f"Bifurcation diagram, {max(counts)} points at {len(found.values)} values"
-    dress(axis, title, quantity(found.parameter, found.unit), quantity(found.quantity, found.quantity_unit))
+    dress(axis, title, quantity(spoken(found.parameter), x_unit), quantity(found.quantity, y_unit))
     return axis
 
 

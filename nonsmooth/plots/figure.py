@@ -15,7 +15,7 @@ from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.analyses import draw_table, fit_columns, mode_bars, phase_portrait
-from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.drawing import Drawing, drawing_of_run
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
 from nonsmooth.plots.pages import drawn, fill, write_on
@@ -187,13 +187,8 @@ def _draw(axes: Axes, trajectory: Trajectory, cell: Cell, span: tuple[float, flo
         if drawing.dimension == 2:
             scene = Scene(drawing, axes)
             return [functools.partial(fill, scene, 0.25), functools.partial(write_on, scene)]
-        from matplotlib.image import imread
-
-        image = io.BytesIO()  # a mechanism in space, whose drawing has a page of its own, as a picture
-        drawn(drawing).savefig(image, format="png", dpi=FINE)
-        image.seek(0)
-        axes.imshow(imread(image), interpolation="antialiased")
         axes.axis("off")
+        return [functools.partial(_picture, axes, drawing)]
     elif cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -209,3 +204,13 @@ def _draw(axes: Axes, trajectory: Trajectory, cell: Cell, span: tuple[float, flo
     else:
         return [functools.partial(fit_columns, *draw_table(trajectory, ax=axes))]
     return []
+
+
+def _picture(axes: Axes, drawing: Drawing) -> None:
+    """A mechanism in space, whose drawing has axes and a page of its own, as a picture that fills placed axes."""
+    from matplotlib.image import imread
+
+    image, box = io.BytesIO(), axes.get_window_extent()
+    drawn(drawing, page=np.array([box.width, box.height]) / axes.figure.dpi).savefig(image, format="png", dpi=FINE)
+    image.seek(0)
+    axes.imshow(imread(image), interpolation="antialiased", aspect="auto")

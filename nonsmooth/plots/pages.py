@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 #: of the page: largest and least size, margin, room for notes, least width with these [inch]
 LARGEST, LEAST, MARGIN, NOTES, WIDE = np.array([6.4, 6.0]), np.array([4.2, 2.4]), 0.45, 0.42, 5.6
+INSET = 0.08  # margin of a page of given size, of its smaller side
 #: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
 SHARE, CORNER, END = 0.2, 7.0, 4.0
 #: possible positions of a name: distance [pt] and direction, nearest first
@@ -56,17 +57,17 @@ def new_axes(dimension: int, dpi: int) -> Any:
     return Figure(figsize=tuple(LARGEST), dpi=dpi).add_axes((0.0, 0.0, 1.0, 1.0), **options)
 
 
-def fit(scene: Scene, notes: bool) -> None:
-    """Size of the page and scale such that everything is seen, equal along all axes."""
-    points = scene.points()
+def fit(scene: Scene, notes: bool, given: Array | None = None) -> None:
+    """Size of the page, unless it is given [inch], and scale such that everything is seen, equal along all axes."""
+    points, margin = scene.points(), MARGIN if given is None else INSET * float(min(given))
     spans = np.ptp(np.column_stack([points @ scene.right, points @ scene.up]), axis=0)
     scale = float(np.min((LARGEST - 2 * MARGIN) / np.maximum(spans, 1e-9 * scene.drawing.size)))
     least, foot = (np.maximum(LEAST, [WIDE, 0.0]), NOTES) if notes else (LEAST, 0.0)
-    page = np.maximum(scale * spans + 2 * MARGIN, least) + [0.0, foot]
+    page = np.maximum(scale * spans + 2 * MARGIN, least) + [0.0, foot] if given is None else given
     scene.axes.figure.set_size_inches(*page)
     if scene.flat:
         scene.axes.set_position((0.0, foot / page[1], 1.0, 1.0 - foot / page[1]))
-        fill(scene, MARGIN)
+        fill(scene, margin)
         return
     # axes of space such that these points fill the page above its foot; beyond their own square nothing is drawn
     axes, side, shift, zoom = scene.axes, 3 * page.max(), np.zeros(2), 1.0
@@ -74,7 +75,7 @@ def fit(scene: Scene, notes: bool) -> None:
     high = np.maximum(high, low + 1e-3 * scene.drawing.size)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
     axes.view_init(*scene.angles, vertical_axis="xyz"[scene.drawing.vertical])
-    room = page - 2 * MARGIN - [0.0, foot]
+    room = page - 2 * margin - [0.0, foot]
     for _ in range(3):  # the second time the scale is right, so that the middle can be found
         axes.set_box_aspect(high - low, zoom=zoom)
         axes.set_position((*(((page - side) / 2 + shift) / page), *(side / page)))
@@ -212,10 +213,13 @@ def sketch(
     return drawn(drawing_of_state(system, state), view, deformation)
 
 
-def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation: float | None = None) -> Figure:
-    """The first picture of a drawing with names, on a page of its own."""
+def drawn(
+    drawing: Drawing, view: tuple[float, float] | None = None, deformation: float | None = None,
+    page: Array | None = None,
+) -> Figure:  # fmt: skip
+    """The first picture of a drawing with names, on a page of its own, of a size [inch] if one is given."""
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=200), None, deformation, view)
-    fit(scene, notes=bool(scene.note()))
+    fit(scene, bool(scene.note()), page)
     write_on(scene)
     return scene.axes.figure
 

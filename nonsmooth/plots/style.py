@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,12 @@ INK, FAINT = "#222222", "#8A8A8A"
 LOOSE = "#B00020"  # of contacts and clearances
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SIZE = 8.0  # of the type [pt]
+#: metrics whose names read as no quantity, and names of coordinates
+METRICS = {
+    "final": "final value", "largest": "largest value", "smallest": "smallest value", "loss": "energy lost",
+    "contact-share": "share of time in contact",
+}  # fmt: skip
+SHORT = {"x", "y", "z", "angle"}
 
 
 def scale(unit: str) -> tuple[str, float]:
@@ -62,6 +69,25 @@ def shown_unit(unit: str) -> str:
 def quantity(name: str, unit: str) -> str:
     """Label of an axis: name and unit."""
     return f"{name} [{shown_unit(unit)}]"
+
+
+def spoken(name: str) -> str:
+    """Words for a metric or a parameter of an element; other names stay.
+
+    >>> [spoken(name) for name in ("final:slider.x", "force-over-0.2ms:pin", "pin.clearance", "knee.at_a_x", "speed")]
+    ['final value of slider.x', 'mean force over 0.2 ms of pin', 'clearance of pin', 'x of knee at a', 'speed']
+    """
+    word, _, of = name.partition(":")
+    if over := re.fullmatch(r"force-over-?([0-9.e+-]*)([a-z]*)", word):
+        word = f"mean force over {over[1] or 1} {over[2] or 'ms'}"
+    elif not of and "." in word:
+        of, _, word = word.rpartition(".")
+        if word in SHORT:
+            return name
+        if place := re.fullmatch(r"at_([ab])_([xyz])", word):
+            return f"{place[2]} of {of} at {place[1]}"
+    words = re.sub(r"(?<=\w)[-_](?=\w)", " ", METRICS.get(word, word))
+    return f"{words} of {of}" if of else words
 
 
 def power(value: float, digits: int = 1) -> str:

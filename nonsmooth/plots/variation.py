@@ -23,6 +23,7 @@ from nonsmooth.plots.style import (
     new_figure,
     quantity,
     shown_unit,
+    spoken,
 )
 from nonsmooth.studies.files import FACTS
 
@@ -114,7 +115,8 @@ def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array)
         mark_failed(axis, x[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     _wide(axis, x)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    dress(axis, metric, _shown(found, name)[2], quantity(metric, _shown(found, metric)[1] or "-"))
+    unit = _shown(found, metric)[1] or "-"
+    dress(axis, _title(metric), _shown(found, name)[2], quantity(spoken(metric.partition(":")[0]), unit))
 
 
 def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
@@ -126,8 +128,13 @@ def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: 
     bar = figure.colorbar(mesh, ax=axis, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
-    dress(axis, quantity(metric, unit or "-"), across, up)
+    dress(axis, quantity(_title(metric), unit or "-"), across, up)
     axis.grid(False)
+
+
+def _title(metric: str) -> str:
+    words = spoken(metric)
+    return words[:1].upper() + words[1:]
 
 
 def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
@@ -147,7 +154,7 @@ def _shown(found: xarray.Dataset, name: str) -> tuple[Array, str, str]:
     """Values in the unit in which they are shown, this unit, and the label of an axis."""
     values, unit = np.asarray(found[name].values), str(found[name].attrs.get("units", ""))
     shown, factor = display(unit, float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0)))
-    return values / factor, shown, quantity(name, shown) if shown else name
+    return values / factor, shown, quantity(spoken(name), shown) if shown else spoken(name)
 
 
 class Words(NamedTuple):
@@ -194,7 +201,8 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
 def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     values, unsure = found.outputs[-1], found.unsure[-1]
     known = np.isfinite(values)
-    edges = np.linspace(values[known].min() / factor, values[known].max() / factor, BINS + 1)
+    bins = min(BINS, max(5, int(np.ceil(2.0 * known.sum() ** (1 / 3)))))  # after Rice, of few products fewer
+    edges = np.linspace(values[known].min() / factor, values[known].max() / factor, bins + 1)
     limit, sure = found.limit / factor, known & ~unsure
     parts = [
         (sure & (values <= found.limit), COLOURS[0], "within the limit"),
@@ -205,12 +213,13 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,
         color=[colour for _, colour, _ in shown], label=[label for *_, label in shown],
     )  # fmt: skip
+    axis.yaxis.get_major_locator().set_params(integer=True)
     axis.axvline(limit, **LIMIT, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
     share, low, high = found.yield_at()
     note = f"{100 * low:.4g} to {100 * high:.4g} %, {100 * found.confidence:g} % confidence"
     if found.failures_at[-1]:
         note += f"\n{found.failures_at[-1]} of {found.products} failed"
-    across = quantity(found.metric, unit or "-")
+    across = quantity(spoken(found.metric), unit or "-")
     return Words(f"Yield {100 * share:.4g} %", across, f"products of {found.products}", note)
 
 
@@ -234,11 +243,11 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     axis.set_yticks([float(norm.ppf(tick / 100)) for tick in ticks], [f"{tick:g}" for tick in ticks])
     top = max(reach, float(high.max()) + 0.1)
     axis.set_ylim(-top, top)
-    return Words("On normal probability paper", quantity(found.metric, unit or "-"), f"share of {whose} [%]")
+    return Words("On normal probability paper", quantity(spoken(found.metric), unit or "-"), f"share of {whose} [%]")
 
 
 def _shares(axis: Axes, indices: xarray.Dataset) -> Words:
-    names = [str(name) for name in indices["input"].values]
+    names = [spoken(str(name)) for name in indices["input"].values]
     y = np.arange(len(names))[::-1]
     for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
         values, half = indices[kind].values, indices[f"{kind}_confidence"].values
@@ -258,7 +267,7 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Wor
     for k, i in enumerate(chosen):
         values = np.sort(found.outputs[i]) / factor
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
-        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {shown_unit(length)}"
+        name = f"{spoken(found.scaled[0])} up to {found.widest[i, 0] / metre:.3g} {shown_unit(length)}"
         name += f", {found.failures_at[i]} of {found.products} failed" if found.failures_at[i] else ""
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
     axis.axvline(found.limit / factor, **LIMIT, label="limit")
@@ -266,7 +275,7 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Wor
     axis.set_ylim(0.0, 1.02)
     axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     axis.set_xlim(axis.get_xlim()[0], max(axis.get_xlim()[1], 1.1 * found.limit / factor))
-    return Words(f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
+    return Words("Distribution", quantity(spoken(found.metric), unit or "-"), "share of mechanisms [-]")
 
 
 def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
@@ -300,8 +309,8 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
             largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
             color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
         )  # fmt: skip
-    output = quantity(found.metric, unit or "-")
-    return Words("Output over the clearance", f"{found.scaled[0]} up to [{length}]", output)
+    output = quantity(spoken(found.metric), unit or "-")
+    return Words("Output over the clearance", f"{spoken(found.scaled[0])} up to [{length}]", output)
 
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:

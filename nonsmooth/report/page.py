@@ -36,6 +36,8 @@ SCRIPTS = (
     "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",
     "charts.js", "orbits.js", "modes.js", "impacts.js", "record.js", "page.js",
 )  # fmt: skip
+#: a number with the unit behind it, between which no line is broken
+MEASURED = re.compile(r"(?<![\w#.])-?\d[\d.]*(?:e[-+]?\d+)? (?:%|[µnmk]?(?:m|N|s|J|rad))(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,9 @@ def _section(given: Iterable[Part]) -> str:
 
 
 def escaped(value: Any) -> str:
-    """A value as text of HTML, in a direction of its own."""
-    return f"<bdi>{html.escape(str(value), quote=True)}</bdi>"
+    """A value as text of HTML, in a direction of its own; numbers keep their units beside them."""
+    text = MEASURED.sub(r'<span class="number">\g<0></span>', html.escape(str(value), quote=True))
+    return f"<bdi>{text}</bdi>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -83,9 +86,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     lines = []
     for row in rows:
         made = ""
-        for value in row:
+        for k, value in enumerate(row):
             text = f"{value:.6g}" if isinstance(value, float) else str(value)
-            plain = isinstance(value, float | int)
+            plain = isinstance(value, float | int) or "unit" in head[k : k + 1]
             made += f'<td class="number">{html.escape(text)}</td>' if plain else f"<td>{escaped(value)}</td>"
         lines.append(f"<tr>{made}</tr>")
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -227,7 +227,7 @@ def test_a_run_that_failed_says_why(crank: Trajectory) -> None:
     failed = dataclasses.replace(crank, status="failed: step 7 at t = 0.1 s <found> no answer")
     text = page(failed)
     assert '<span class="badge bad"><bdi>failed</bdi></span>' in text
-    assert "step 7 at t = 0.1 s &lt;found&gt; no answer" in text
+    assert 'step 7 at t = <span class="number">0.1 s</span> &lt;found&gt; no answer' in text
 
 
 def test_rows_that_are_not_numbers_are_left_out_and_counted(crank: Trajectory) -> None:

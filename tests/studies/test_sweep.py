@@ -495,11 +495,11 @@ def test_figures():
     line = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, 1e-5, 2e-5]}), **settings)
     figure = plots.sweep(line)
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["failed"]
-    assert figure.axes[0].get_xlabel() == "guide.clearance [m]" and figure.axes[0].get_ylabel() == "peak-impulse [mN s]"
+    assert figure.axes[0].get_xlabel() == "clearance of guide [m]" and figure.axes[0].get_ylabel() == "peak impulse [mN s]"
     two = {"guide.clearance": [1e-5, 2e-5], "slider.mass": [4.0, 5.0]}
     figure = plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **settings))
-    assert figure.axes[0].get_title(loc="left") == "peak-impulse [mN s]"
-    assert figure.axes[0].get_xlabel() == "guide.clearance [µm]"
+    assert figure.axes[0].get_title(loc="left") == "Peak impulse [mN s]"
+    assert figure.axes[0].get_xlabel() == "clearance of guide [µm]"
     named = settings | {"metrics": lambda run: {"last": float(run.q["slider.y"][-1]), "all": run.q.array[-1]}}
     assert len(plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **named)).axes) == 2  # of numbers, with its scale
     cloud = sample({"guide.clearance": (1e-5, 2e-5), "slider.mass": (4.0, 5.0)}, 30)

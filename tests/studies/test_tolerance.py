@@ -83,7 +83,7 @@ def test_dataset_and_figure(resting, tmp_path):
     figure = plots.tolerance(resting)
     figure.canvas.draw()
     assert [axis.get_title(loc="left") for axis in figure.axes] == [
-        "Distribution of amplitude:slider.y", "Output over the clearance",
+        "Distribution", "Output over the clearance",
     ]  # fmt: skip
     written(figure)
 

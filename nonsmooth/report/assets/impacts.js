@@ -13,8 +13,8 @@ class Impacts {
     this.columns = [
       ["t [s]", (one) => one.t, 8],
       ["contact", (one) => one.run.info.names.gap[one.run.impactGap[one.i]]],
-      ["P_N [N s]", number(0), 4],
-      ["P_T [N s]", number(1), 4],
+      ["P_N [N\u00a0s]", number(0), 4],
+      ["P_T [N\u00a0s]", number(1), 4],
       ["rate before [m/s]", number(2), 4],
       ["rate after [m/s]", number(3), 4],
     ];
