@@ -121,7 +121,7 @@ def fit(
     problem: Problem, *, data: Path, parameters: tuple[str, ...], noise: tuple[str, ...], dt: Seconds | None = None,
     dt_min: Seconds | None = None, dt_max: Seconds | None = None, stepper: Scheme | None = None,
     until: Seconds | None = None, starts: int = 96, seed: int = 0, resume: Path | None = None,
-    settings: tuple[str, ...] = (), shown: Shown,
+    executor: Executor = 1, settings: tuple[str, ...] = (), shown: Shown,
 ) -> None:  # fmt: skip
     """Fit clearance, friction, restitution and other parameters to measured motion: columns t and coordinates.
 
@@ -146,6 +146,8 @@ def fit(
         Of the starts.
     resume : FILE.json
         File for intermediate results, from which the search continues.
+    executor
+        Number of processes, or tcp://HOST:PORT of a Dask scheduler.
     settings : --set NAME=VALUE
         Argument of the problem; repeatable.
     """
@@ -161,8 +163,8 @@ def fit(
     motion = _motion_data(data, noise, made.system)
     with progress_bar() as progress:
         found = identification.fit_motion(
-            made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, progress=progress,
-            settings=identification.FitMotion(starts=starts, seed=seed),
+            made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, executor=executor,
+            settings=identification.FitMotion(starts=starts, seed=seed), progress=progress,
         )  # fmt: skip
     conclude(
         shown, f"{problem}: fit", _tables(str(found)), found.as_dictionary, figure=lambda plots: plots.fitted(found)

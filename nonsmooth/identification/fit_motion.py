@@ -14,7 +14,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,8 @@ from nonsmooth.quantities import in_si
 from nonsmooth.settings import settings
 from nonsmooth.step.control import StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
+from nonsmooth.studies.arguments import check_processes
+from nonsmooth.studies.workers import outcomes, width
 
 #: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
 STEPS = 2e-3, 2e-4, 2e-5
@@ -258,7 +260,7 @@ class MotionFit(Saved):
 def fit_motion(
     system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]], *,
     dt: float | StepControl, settings: FitMotion | None = None, until: float | None = None,
-    resume: str | os.PathLike[str] | None = None, progress: Progress = None,
+    resume: str | os.PathLike[str] | None = None, executor: Any = 1, progress: Progress = None,
 ) -> MotionFit:  # fmt: skip
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
@@ -274,9 +276,12 @@ def fit_motion(
     settings : `FitMotion`
     until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
+    executor : as for `nonsmooth.studies.sweep`, but 1 by default; any gives the same result, and more than one process
+        also improve starts that may not be needed
     progress : callable (what, share), or True for words on one line, optional
     """
-    search = _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress)
+    check_processes(executor)
+    search = _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress, executor)
     remedy = f"{'' if resume else 'with resume=FILE.json (--resume) '}the same call goes on from there"
     total = search.chosen.starts + search.chosen.improved + len(search.names)  # a profile each, at least
     with handing_over(search.done, total, "parts of the search", lambda: dict(search.done), remedy):
@@ -289,7 +294,7 @@ class _Fit:
     def __init__(
         self, system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]],
         dt: float | StepControl, chosen: FitMotion, until: float | None, resume: str | os.PathLike[str] | None,
-        progress: Progress,
+        progress: Progress, executor: Any,
     ) -> None:  # fmt: skip
         for name, (low, high) in parameters.items():
             system.parameter_vector({name: low})
@@ -307,7 +312,7 @@ class _Fit:
         self.steps = step_control(in_si("dt", dt, "s"), (system.start.t, end))
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
-        self._say, self.runs = whom(progress), 0
+        self._say, self.runs, self.executor = whom(progress), 0, executor
         self._last: tuple[Array, Array, Array] | None = None
         self.begin = time.perf_counter()
         # parts of this very search that are done
@@ -333,6 +338,27 @@ class _Fit:
             if self.path is not None:
                 write_bytes(json.dumps({"search": self.key, "done": self.done}).encode(), self.path, "The search")
         return self.done[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For other processes, which compute single parts."""
+        return self.__dict__ | {"_say": None, "path": None, "done": {}, "executor": 1}
+
+    def _apart(self, method: str, *task: Any) -> tuple[Any, int]:
+        """Outcome of a method, and its number of runs."""
+        before, self.runs = self.runs, 0
+        try:
+            return getattr(self, method)(*task), self.runs
+        finally:
+            self.runs = before
+
+    def _each(self, method: str, tasks: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
+        """Names and outcomes of parts of the search, as they finish; those that are known come first."""
+        left = [name for name in tasks if name not in self.done]
+        yield from ((name, self.done[name]) for name in tasks if name not in left)
+        work = partial(self._apart, method)
+        for number, (found, runs) in outcomes(work, [tasks[name] for name in left], executor=self.executor):
+            self.runs += runs
+            yield left[number], self._once(left[number], lambda found=found: found)  # type: ignore[misc]
 
     def residual(self, x: Array, part: float = 1.0, dt: float | StepControl | None = None) -> Array:
         """Over a part of the motion, in standard deviations; with other steps than those of the fit."""
@@ -364,24 +390,33 @@ class _Fit:
         from scipy.stats import qmc
 
         points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
-        starts = []
-        for k, x in enumerate(self.low + points * (self.high - self.low)):
-            cost = self._once(f"start {k}", partial(self._beginning, x))
-            starts.append([cost, *x.tolist()])
-            self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
-        left = [np.array(x) for _, *x in sorted(starts)]
+        every = self.low + points * (self.high - self.low)
+        costs = dict[str, float]()
+        for name, cost in self._each("_beginning", {f"start {k}": (x,) for k, x in enumerate(every)}):
+            costs[name] = cost
+            self._say(f"start {len(costs)} of {len(every)}", 0.4 * len(costs) / len(every))
+        left = sorted(range(len(every)), key=lambda k: (costs[f"start {k}"], *every[k].tolist()))
         minima: list[list[float]] = []
-        tried: list[Array] = []
+        tried: list[int] = []
         samples, count = len(self.data.t) * len(self.data.columns), min(self.chosen.improved, len(left))
+
+        def following(tried: list[int]) -> int:
+            """The next start: the best, or while no minimum explains the data that farthest from those tried."""
+            likely = [k for k in left if k not in tried]
+            if not minima or _explained(min(minima)[0], samples):
+                return likely[0]
+            likely = likely[: 2 * self.chosen.improved - len(tried)]
+            span = self.high - self.low
+            return max(likely, key=lambda k: min(float(np.linalg.norm((every[k] - every[j]) / span)) for j in tried))
+
         for k in range(count):
-            chosen = 0
-            if minima and not _explained(min(minima)[0], samples):
-                # no minimum explains the data yet: the start farthest from those that were tried
-                likely = left[: 2 * self.chosen.improved - k]
-                apart = [[float(np.linalg.norm((x - y) / (self.high - self.low))) for y in tried] for x in likely]
-                chosen = int(np.argmax(np.min(apart, axis=1)))
-            tried.append(left.pop(chosen))
-            minima.append(self._once(f"minimum {k}", partial(self._improve, tried[-1])))
+            ahead = list(tried)  # and those after it, if what is known then is what is known now
+            while len(ahead) < min(k + width(self.executor), count):
+                ahead.append(following(ahead))
+            tried.append(ahead[k])
+            if f"minimum from {tried[-1]}" not in self.done:
+                dict(self._each("_improve", {f"minimum from {j}": (every[j],) for j in ahead[k:]}))
+            minima.append(self.done[f"minimum from {tried[-1]}"])
             self._say(f"minimum {k + 1} of {count}", 0.4 + 0.4 * (k + 1) / count)
             lowest = min(minima)[0]
             if _explained(lowest, samples) and sum(one[0] <= lowest + SAME for one in minima) >= AGREE:
@@ -409,14 +444,23 @@ class _Fit:
         if not self.chosen.profile:
             return None
         covariance = _covariance(self._linearised(np.array(best[1:]))[1])
-        for k, name in enumerate(self.names):
-            profile, better = self._profile(k, best, covariance, f"profile {rounds} {k}")
-            if better is not None:
+        tasks = {
+            f"profile {rounds} {k} {side}": (f"profile {rounds} {k} {side}", k, best, covariance, side)
+            for k in range(len(self.names)) for side in (-1, 1)
+        }  # fmt: skip
+        sides = dict[str, Any]()
+        for name, side in self._each("_side", tasks):
+            sides[name] = side
+            # the first in the order of the tasks, whichever process was faster
+            first = next((one for one in tasks if one not in sides or sides[one]["better"]), None)
+            if first in sides:
                 self._say("lower minimum found", 0.8)
-                return self._once(f"minimum of round {rounds}", partial(self._finish, np.array(better[1:])))
-            assert profile is not None
-            self.found[name] = profile
-            self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
+                better = np.array(sides[first]["better"][1:])
+                return self._once(f"minimum of round {rounds}", partial(self._finish, better))
+            self._say(f"side {len(sides)} of {len(tasks)} of the profiles", 0.8 + 0.2 * len(sides) / len(tasks))
+        for k, name in enumerate(self.names):
+            points = [point for side in (-1, 1) for point in sides[f"profile {rounds} {k} {side}"]["points"]]
+            self.found[name] = self._profile(k, best, {value: float(cost) for value, cost in points})
         return None
 
     def _linearised(self, x: Array) -> tuple[Array, Array]:
@@ -427,43 +471,44 @@ class _Fit:
             self._last = x, base, np.column_stack(slopes)
         return self._last[1:]
 
-    def _profile(
-        self, k: int, best: list[float], covariance: Array, key: str
-    ) -> tuple[Profile | None, list[float] | None]:
-        """Outwards from the minimum on both sides, until the rise is clear or the range ends; a point below the minimum
-        instead."""
-        least, x = best[0], np.array(best[1:])
-        width = float(np.clip(np.sqrt(covariance[k, k]), 1e-5, 0.2))
+    def _side(self, key: str, k: int, best: list[float], covariance: Array, side: int) -> dict[str, Any]:
+        """Values and costs outwards from the minimum, until the rise is clear or the range ends; a point below the
+        minimum, with which they end, as `better`."""
+        least, x, bound = best[0], np.array(best[1:]), float((self.low if side < 0 else self.high)[k])
+        spread = float(np.clip(np.sqrt(covariance[k, k]), 1e-5, 0.2))
         along = covariance[k] / covariance[k, k]  # the minimum over the others, linearised
-        points, sides = {float(x[k]): best}, ((-1, float(self.low[k])), (1, float(self.high[k])))
-        for side, bound in sides:
-            inner, outer, refined = float(x[k]), float(x[k]), 0
-            for i in range(self.chosen.profile + REFINED):
-                if points[outer][0] - least < RISE:
-                    if outer == bound or i >= self.chosen.profile:
-                        break
-                    inner = outer
-                    value = float(np.clip(x[k] + side * width * 2.0**i, self.low[k], self.high[k]))
-                elif points[outer][0] - least < NEAR * RISE or refined == REFINED:
+        points, inner, outer, refined = {float(x[k]): best}, float(x[k]), float(x[k]), 0
+        for i in range(self.chosen.profile + REFINED):
+            if points[outer][0] - least < RISE:
+                if outer == bound or i >= self.chosen.profile:
                     break
-                else:
-                    value = _crossing(inner, points[inner][0] - least, outer, points[outer][0] - least)
-                    refined += 1
-                first = np.clip(x + along * (value - x[k]), self.low, self.high)
-                expected = least + NEAR * ((value - x[k]) / width) ** 2
-                compute = partial(self._constrained, value, k, first, np.array(points[inner][1:]), expected)
-                points[value] = self._once(f"{key} {side:g} {i}", compute)
-                if points[value][0] < least - SAME:
-                    return None, points[value]
-                if points[outer][0] - least < RISE or points[value][0] - least >= RISE:
-                    outer = value
-                else:
-                    inner = value
+                inner = outer
+                value = float(np.clip(x[k] + side * spread * 2.0**i, self.low[k], self.high[k]))
+            elif points[outer][0] - least < NEAR * RISE or refined == REFINED:
+                break
+            else:
+                value = _crossing(inner, points[inner][0] - least, outer, points[outer][0] - least)
+                refined += 1
+            first = np.clip(x + along * (value - x[k]), self.low, self.high)
+            expected = least + NEAR * ((value - x[k]) / spread) ** 2
+            compute = partial(self._constrained, value, k, first, np.array(points[inner][1:]), expected)
+            points[value] = self._once(f"{key} {i}", compute)
+            if points[value][0] < least - SAME:
+                return {"points": [], "better": points[value]}
+            if points[outer][0] - least < RISE or points[value][0] - least >= RISE:
+                outer = value
+            else:
+                inner = value
+        return {"points": [[value, point[0]] for value, point in points.items()], "better": None}
+
+    def _profile(self, k: int, best: list[float], points: Mapping[float, float]) -> Profile:
+        """The profile through values and their costs on both sides of the minimum."""
+        least, at = best[0], best[1 + k]
         values = np.array(sorted(points))
-        rise = np.maximum([points[value][0] - least for value in values.tolist()], 0.0)
+        rise = np.maximum([points[value] - least for value in values.tolist()], 0.0)
         ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
-        for side, bound in sides:
-            own = np.flatnonzero(side * (values - x[k]) >= 0)[::side]  # from the minimum outwards
+        for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
+            own = np.flatnonzero(side * (values - at) >= 0)[::side]  # from the minimum outwards
             inside = int(np.flatnonzero(rise[own] < RISE)[-1])
             if inside == len(own) - 1:
                 ends.append(bound)
@@ -471,7 +516,7 @@ class _Fit:
             i, j = own[inside], own[inside + 1]
             ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
         known = bool(ends[0] > self.low[k] and ends[1] < self.high[k])
-        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known), None
+        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known)
 
     def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
         """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than

@@ -199,6 +199,8 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
 
 
 def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
+    from matplotlib.ticker import MaxNLocator
+
     values, unsure = found.outputs[-1], found.unsure[-1]
     known = np.isfinite(values)
     bins = min(BINS, max(5, int(np.ceil(2.0 * known.sum() ** (1 / 3)))))  # after Rice, of few products fewer
@@ -213,7 +215,7 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,
         color=[colour for _, colour, _ in shown], label=[label for *_, label in shown],
     )  # fmt: skip
-    axis.yaxis.get_major_locator().set_params(integer=True)
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axis.axvline(limit, **LIMIT, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
     share, low, high = found.yield_at()
     note = f"{100 * low:.4g} to {100 * high:.4g} %, {100 * found.confidence:g} % confidence"

@@ -110,6 +110,8 @@ def test_an_interrupted_search_goes_on(measured, tmp_path):
     whole = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen)
     assert np.array_equal(first.values, whole.values) and np.array_equal(again.values, whole.values)
     assert again.runs < first.runs < whole.runs
+    two = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen, executor=2)
+    assert np.array_equal(two.values, whole.values) and two.runs == whole.runs
     with pytest.raises(InputError, match="is of another search"):
         fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.06, settings=chosen, resume=path)
 

@@ -495,7 +495,8 @@ def test_figures():
     line = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, 1e-5, 2e-5]}), **settings)
     figure = plots.sweep(line)
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["failed"]
-    assert figure.axes[0].get_xlabel() == "clearance of guide [m]" and figure.axes[0].get_ylabel() == "peak impulse [mN s]"
+    axes = figure.axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("clearance of guide [m]", "peak impulse [mN s]")
     two = {"guide.clearance": [1e-5, 2e-5], "slider.mass": [4.0, 5.0]}
     figure = plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **settings))
     assert figure.axes[0].get_title(loc="left") == "Peak impulse [mN s]"
