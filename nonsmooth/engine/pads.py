@@ -3,7 +3,7 @@
 The normal force of a joint friction acts along a coordinate that no body has: one of those that a `Motion` has beside
 the motion of a body, three and a zero in the plane, and padding of modes. There stand a mass, a constant force, and a
 direction of the contact, so that the text of a scheme finds a contact that is pressed on, without knowing of pads. In
-space a second one takes the tangent in which nothing slides.
+space a second one, where there is a place for it, takes the tangent in which nothing slides.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ class Pad(NamedTuple):
 
 
 def pads_of(system: System, shape: Shape) -> list[Pad] | None:
-    """Places of all pads in records of this shape; None if there are not enough."""
+    """Places of pads in records of this shape; None if there are not enough for all that are pressed on."""
     bodies = [e for e in system.elements if isinstance(e, Body)]
     numbers = {e.name: i + 1 for i, e in enumerate(bodies)}
     needed = [(e, k, row) for k, e in system.given_normal.items() for row in range(0, shape.dimension, 2)]
@@ -59,13 +59,17 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
                     return True
         return False
 
-    # where nothing slides there is no impulse, so that the ground has a place for all
-    still = {which for which, (*_, row) in enumerate(needed) if row and 0 in ends[which]}
-    if not all(which in still or takes(which, set()) for which in range(len(needed))):
-        return None
-    places = {which: place for place, which in taken.items()} | dict.fromkeys(still, (0, SPARE))
+    # where nothing slides there is no impulse: the ground has a place for all, and without one nothing is lost
+    places: dict[int, tuple[int, int]] = {}
+    for which in sorted(range(len(needed)), key=lambda which: needed[which][2]):
+        if needed[which][2] and 0 in ends[which]:
+            places[which] = (0, SPARE)
+        elif not takes(which, set()) and not needed[which][2]:
+            return None
+    places |= {which: place for place, which in taken.items()}
     found = []
-    for which, (e, k, row) in enumerate(needed):
+    for which in sorted(places):
+        e, k, row = needed[which]
         body, place = places[which]
         found.append(Pad(e, k, row, "ab"[ends[which].index(body)], body, place))
     return found

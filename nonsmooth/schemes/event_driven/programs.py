@@ -212,7 +212,8 @@ class EventPrograms:
 
     def _units(self, K: Array) -> tuple[Array, Array]:
         """Scales of the rows of K, and units of forces: directions of norm 1, for sticking contacts by their cones."""
-        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
+        squares = np.abs(np.diag(K))
+        scale = 1.0 / np.sqrt(np.where(squares > TINY, squares, 1.0))  # of rows without a direction: no force
         unit, sticks = scale.copy(), self._modes() == STICKING
         if sticks.any():
             share = self.memory.of["Touch"]["share"][self.layout.contacts][sticks]
