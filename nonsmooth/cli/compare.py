@@ -129,8 +129,10 @@ class Prepared:
         """Contact laws of the problem: that of all its contacts, and those of its published kinds of runs."""
         published = self.problem.published
         kinds = [] if published is None else [kind["contact"] for kind in published.kinds.values() if "contact" in kind]
-        words = isinstance(inspect.signature(self.problem).parameters["contact"].default, str)
-        given: list[dict[str, Any]] = [{}, *({"contact": kind} for kind in (*["rigid"] * words, *kinds))]
+        default = inspect.signature(self.problem).parameters["contact"].default
+        words = ["rigid", *kinds] if isinstance(default, str) else kinds
+        given: list[dict[str, Any]] = [] if default is inspect.Parameter.empty else [{}]
+        given += [{"contact": kind} for kind in words]
         return [law for one in given if (law := common_law(laws_in(self.problem(**arguments | one)))) is not None]
 
     @property
