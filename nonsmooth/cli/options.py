@@ -41,9 +41,9 @@ def elastic(text: str) -> float:
     raise typer.BadParameter(f"{text!r} is not a stiffness: a number [N/m^n], or one with its unit, as 10kN/mm^1.5")
 
 
-def processes(text: str) -> int | str:
-    """Number of processes, or the address of a Dask scheduler."""
-    return int(text) if text.strip().lstrip("-").isdigit() else text
+def processes(text: str | int) -> int | str:
+    """Number of processes, which may be a default, or the address of a Dask scheduler."""
+    return int(text) if str(text).strip().lstrip("-").isdigit() else text
 
 
 def completed(kind: str) -> Callable[[str], list[str]]:
