@@ -25,7 +25,7 @@ from nonsmooth.quantities import Point, Quantity
 
 
 @dataclass(frozen=True)
-class _GivenLaw(NormalLaw):
+class _Given(NormalLaw):
     """A normal force that is given."""
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Any]:
@@ -41,7 +41,7 @@ class _GivenLaw(NormalLaw):
 Rate = Annotated[float, Quantity("rad/s or m/s", positive=True)]
 #: laws of rigid and of compliant models, per unit of the normal force
 RIGID = Rigid(restitution=0.0, friction=1.0)
-COMPLIANT = Compliant(_GivenLaw(), Karnopp(friction=1.0, static_friction=1.0, stick_speed=1.0))
+COMPLIANT = Compliant(_Given(), Karnopp(friction=1.0, static_friction=1.0, stick_speed=1.0))
 
 
 @dataclass(frozen=True, eq=False)
