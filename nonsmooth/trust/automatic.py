@@ -237,7 +237,9 @@ def automatic(
     for one in methods:
         once = system.dimension == 3 and stepper is None and isinstance(one, EventDriven)
         patience = FAILURES_IN_SPACE if once else FAILURES
-        climbs.append(climb(run, rungs(one, length, coarse=True), compare.of_unique, accuracy, since=since, patience=patience))
+        climbs.append(
+            climb(run, rungs(one, length, coarse=True), compare.of_unique, accuracy, since=since, patience=patience)
+        )
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]

@@ -46,21 +46,22 @@ def stated(value: float, half: float) -> str:
 
 
 def truncation(x: Array) -> int:
-    """Rows (n,) that are left out for the least error of the mean of the others, if they differ from these, and their
-    first half does: a stretch later on is chance."""
+    """Rows (n,) that are left out for the least error of the mean of the others, if they differ from these: more than
+    half of them only if it is by twice as much."""
     n = len(x)
     if n < 8:
         return 0
     left = np.arange(n, 0, -1)
     sums, squares = (np.cumsum(y[::-1])[::-1] for y in (x - x.mean(), (x - x.mean()) ** 2))
-    errors = ((squares - sums**2 / left) / left**2)[: 3 * n // 4]
-    d = int(np.argmin(np.where(errors > ROUND_OFF * errors[0], errors, 0.0)))
-    if not d:
-        return 0
-    rest = x[d:]
-    own = float(np.std(x)) * math.sqrt(len(rest) / effective(rest))
-    apart = (abs(float(x[:k].mean() - rest.mean())) / math.sqrt(1 / k + 1 / len(rest)) for k in (d, (d + 1) // 2))
-    return d if min(apart) > DIFFERENT * own else 0
+    errors = (squares - sums**2 / left) / left**2
+    errors = np.where(errors > ROUND_OFF * errors[0], errors, 0.0)
+    for most, by in ((3 * n // 4, 2.0 * DIFFERENT), (n // 2, DIFFERENT)):
+        d = int(np.argmin(errors[:most]))
+        rest = x[d:]
+        own = float(np.std(x)) * math.sqrt(len(rest) / effective(rest)) * math.sqrt(1 / max(d, 1) + 1 / len(rest))
+        if d and abs(float(x[:d].mean() - rest.mean())) > by * own:
+            return d
+    return 0
 
 
 def effective(x: Array) -> float:
