@@ -182,11 +182,8 @@ def test_laws_of_friction_are_said(folder: Path, capsys: pytest.CaptureFixture[s
     said = " ".join(capsys.readouterr().out.split())
     assert "mu = 0.2, compliant contact by Ambrosio(friction=0.2," in said and "and Threlfall(friction=0.2," in said
     assert main([*words, "--friction", "0"]) == 0 and "All contacts are without friction." in capsys.readouterr().out
-    for wrong, text in (
-        (["ambrosio"], "dead_speed=VALUE"),
-        (["-1"], "0 or larger"),
-        (["0.1", "0.2"], "one coefficient"),
-    ):
+    refused = {("ambrosio",): "dead_speed=VALUE", ("-1",): "0 or larger", ("0.1", "0.2"): "one coefficient"}
+    for wrong, text in refused.items():
         assert main([*words, *(f"--friction={word}" for word in wrong)]) == 2 and text in capsys.readouterr().err
 
 

@@ -107,8 +107,8 @@ class Prepared:
         self._run_first()
 
     def _run_first(self) -> None:
-        """Run the reference, for the steps of landing, which replaces it where the event-driven scheme fails, and for the
-        slip of friction of a problem that states no law."""
+        """Run the reference, for the steps of landing, which replaces it where the event-driven scheme fails, and for
+        the slip of friction of a problem that states no law."""
         like, self.without, self.chosen_slip = self.first, list[str](), ""
         self.system = system = built(self.build, like.contact)
         with stage("computing", "the speeds that steps and friction depend on"):
@@ -162,8 +162,8 @@ class Prepared:
         for law, (i, sliding) in product(self.laws, enumerate(self.sliding or [None])):
             name = "compliant" if len(self.laws) == 1 else kebab(law.__name__)
             if len(self.sliding) > 1:  # two may be of one name
-                name += f", {kebab(type(sliding).__name__)}"
-                name += f" {i + 1}" if [type(one) for one in self.sliding].count(type(sliding)) > 1 else ""
+                kinds = [type(one).__name__ for one in self.sliding]
+                name += f", {kebab(kinds[i])}" + (f" {i + 1}" if kinds.count(kinds[i]) > 1 else "")
             for K in self.stiffness:
                 label = f"{name}, K = {K:g}".replace("e+", "e")
                 compliant = self.compliant(K, law, sliding)

@@ -300,8 +300,8 @@ class Comparing:
     stiffness : K
         Stiffness of a compliant case, in N/m^n or with its unit; repeatable, and required for a file.
     friction : MU|LAW[:NAME=VALUE,...], default: that of the problem
-        Coefficient of all contacts, 0 for none, or a law of compliant contact, as ambrosio:dead_speed=0,slip_speed=1e-3; \
-repeatable.
+        Coefficient of all contacts, 0 for none, or a law of compliant contact, as
+        ambrosio:dead_speed=0,slip_speed=1e-3; repeatable.
     solver
         Integrator of compliant cases; else dop853, and radau where they are stiff.
     dt_max : default: of the problem, or 1/500 of the run

@@ -36,7 +36,8 @@ from nonsmooth.diagnostics.motion import (
 
 __all__ = [
     "Exponent", "Momentum", "Pieces", "Section", "Spectrum", "Timeline", "active_sets", "agreement", "closed_time",
-    "contact_intervals", "contact_share", "contact_table", "coordinates", "dissipated", "impact_impulse", "impacts", "impulses",
+    "contact_intervals", "contact_share", "contact_table", "coordinates", "dissipated", "impact_impulse", "impacts",
+    "impulses",
     "largest_exponent", "largest_mean_force", "mean_forces", "mode_timeline", "momentum", "node_positions",
     "pieces", "poincare", "sampled", "signature", "signature_timeline", "signatures", "spectrum", "stresses",
     "stroboscope",

@@ -23,7 +23,6 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import RegularisedCoulomb
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
-from nonsmooth.progress import stage
 from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_stepper
 from nonsmooth.run.simulate import simulate
@@ -36,7 +35,6 @@ from nonsmooth.solvers.external import CasadiQP
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import built
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against

@@ -481,7 +481,8 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
         "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
-        "first_impulse": float("nan") if first is None else impact_impulse(run, first), "first_approach": of_first("approach"),
+        "first_impulse": float("nan") if first is None else impact_impulse(run, first),
+        "first_approach": of_first("approach"),
         "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
         "steps": len(run.t) - 1, "evaluations": evaluations(run),
     }  # fmt: skip

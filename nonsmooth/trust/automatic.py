@@ -151,7 +151,7 @@ class Climb:
 
 
 def rungs(stepper: Any, length: float, *, coarse: bool = False) -> list[Rung]:
-    """The rungs of a stepper for a run of this length [s]; `coarse`: the first of few steps, where each calls a solver."""
+    """The rungs of a stepper for a run of this length [s]; `coarse`: few steps first where each calls a solver."""
     found = []
     called = coarse and (isinstance(stepper, GaussMPCC) or isinstance(stepper, GaussQP) and stepper.solver is not None)
     first, most = (FIRST_CALLED if called else FIRST), CRAWLING / FIRST

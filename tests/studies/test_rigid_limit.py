@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-import xarray
 from loops import some
 from scipy.optimize import brentq
 
