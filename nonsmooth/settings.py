@@ -1,15 +1,17 @@
 """Settings: frozen dataclasses whose fields are checked by their annotations when they are made."""
 
+import contextlib
 import dataclasses
 import difflib
 import functools
 import inspect
 import math
+import os
 import re
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from numbers import Integral, Real
-from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 
 T = TypeVar("T")
+R = TypeVar("R")
+P = ParamSpec("P")
+UNIONS = (Union, types.UnionType)
 #: compiled code counts in 32 bits
 MOST = 2**31 - 1
 
@@ -27,6 +32,11 @@ def is_number(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer of hundreds of digits
         return False
+
+
+def _is_float(value: Any) -> bool:
+    """Whether it is a number, even if it is not finite, whose range is checked later."""
+    return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
 
 
 def floats(value: Any) -> NDArray[np.float64]:
@@ -150,7 +160,7 @@ def settings(cls: type[T]) -> type[T]:
     if own is not None or not hasattr(cls, "__post_init__"):
 
         def __post_init__(self: Any) -> None:
-            _check(self, lambda value: is_number(value) or (isinstance(value, float) and not math.isfinite(value)))
+            _check(self, _is_float)
             if own is not None:  # checks the range of a number, also if it is not finite
                 own(self)
             _check(self, is_number)
@@ -169,6 +179,51 @@ def settings(cls: type[T]) -> type[T]:
     return made
 
 
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator of a function that rejects arguments that do not match their annotations, as `settings` does: ranges
+    are checked by it, after types. Arrays and functions are left to it; what has the first field of a dataclass passes
+    for one."""
+
+    @functools.wraps(function)
+    def with_checks(*values: P.args, **given: P.kwargs) -> R:
+        hints = _arguments(function)
+        named = {**dict(zip(hints, values, strict=False)), **given}
+
+        def check(number: Callable[[Any], bool]) -> None:
+            for name, value in named.items():
+                hint = hints.get(name, Any)
+                alike = dataclasses.is_dataclass(hint) and hasattr(value, dataclasses.fields(hint)[0].name)
+                if not alike and not _fits(hint, value, number):
+                    raise InputError(f"{function.__name__}: {name} must be {_accepted(hint)}, got {shown(value)}.")
+
+        check(_is_float)
+        made = function(*values, **given)
+        check(is_number)
+        return made
+
+    return with_checks
+
+
+@functools.cache
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of arguments in their order; Any for those that cannot be checked."""
+    found = dict.fromkeys(inspect.signature(function).parameters, Any)
+    for name in found:
+        own = types.SimpleNamespace(__annotations__={name: function.__annotations__.get(name, Any)})
+        with contextlib.suppress(NameError):  # of a class that is imported for annotations alone
+            hint = get_type_hints(own, function.__globals__)[name]
+            found[name] = hint if _checkable(hint) else Any
+    return found
+
+
+def _checkable(hint: Any) -> bool:
+    if get_origin(hint) in (*UNIONS, tuple):
+        return all(map(_checkable, get_args(hint)))
+    if get_origin(hint) is Iterable:
+        return get_args(hint) == (str,)
+    return hint == os.PathLike[str] or isinstance(hint, type) and not getattr(hint, "_is_protocol", False)
+
+
 def _check(made: Any, number: Callable[[Any], bool]) -> None:
     """Raise InputError for the first invalid field; `number` checks floats."""
     for name, hint in _hints(cast(Hashable, type(made))).items():
@@ -184,24 +239,31 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _fits(hint: Any, value: Any, number: Callable[[Any], bool]) -> bool:
-    if get_origin(hint) in (Union, types.UnionType):
+    if get_origin(hint) in UNIONS:
         return any(_fits(one, value, number) for one in get_args(hint))
     if get_origin(hint) is tuple:
         parts = get_args(hint)
         if not (isinstance(value, (tuple, list)) and len(value) == len(parts)):
             return False
         return all(_fits(part, one, number) for part, one in zip(parts, value, strict=True))
+    if get_origin(hint) is Iterable:  # names; a generator would be used up
+        named = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+        return named and (isinstance(value, Iterator) or all(isinstance(one, str) for one in value))
     if hint is int:
         return is_count(value)
     if hint is float:
         return number(value)
-    return hint is Any or isinstance(value, hint)
+    return hint is Any or isinstance(value, get_origin(hint) or hint)
 
 
 def _accepted(hint: Any) -> str:
-    if get_origin(hint) in (Union, types.UnionType):
+    if get_origin(hint) in UNIONS:
         return " or ".join(map(_accepted, get_args(hint)))
     if get_origin(hint) is tuple:
         return f"{len(get_args(hint))} finite numbers"
+    if get_origin(hint) is Iterable:
+        return "names"
+    if hint == os.PathLike[str]:
+        return "a path"
     words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string"}
     return words.get(hint, "None" if hint is type(None) else f"a {hint.__name__}")

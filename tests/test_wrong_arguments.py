@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,7 @@ from nonsmooth import (
     SpatialPrismaticClearance,
     Spline,
     Torque,
+    diagnostics,
     flexible,
     laws,
     read_model,
@@ -94,6 +97,28 @@ OF_RUNS = {
     "keep": (lambda run, rod, x: flexible.modes(rod, interface=("start",), keep=x, damping=0.01), ()),
     "interface": (lambda run, rod, x: flexible.modes(rod, interface=x, keep=1, damping=0.01), ()),
 }
+
+
+#: functions of a run, and further arguments that they need
+MEASURES = dict.fromkeys(
+    ("contact_intervals", "contact_share", "contact_table", "dissipated", "impacts", "momentum"), ()
+)
+MEASURES |= dict.fromkeys(("closed_time", "largest_mean_force", "mode_timeline"), ("guide.left_lower",))
+MEASURES |= {"poincare": ("slider.y",), "spectrum": ("slider.y",), "stroboscope": (1e-3,)}
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_a_wrong_argument_of_a_measure_is_one_sentence(run, number):
+    """Each parameter of each signature in turn."""
+    for name, needed in MEASURES.items():
+        function, first = getattr(diagnostics, name), (run, *needed)
+        for place, parameter in enumerate(inspect.signature(function).parameters):
+            placed = (*first[:place], BAD[number], *first[place + 1 :]) if place < len(first) else first
+            named = {} if place < len(first) else {parameter: BAD[number]}
+            try:
+                function(*placed, **named)
+            except NonsmoothError as error:
+                assert "\n" not in str(error) and len(str(error)) < 1000, (name, parameter)
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.dataset import CONTACTS
 from nonsmooth.trajectory.decimation import loaded
@@ -28,6 +29,7 @@ COUNTED = 0.01
 NO_FORCE = 1e-12  # mean force, as a share of the run's largest, that is regarded as zero
 
 
+@checked
 def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
     """All contact intervals, in order of time.
 
@@ -56,6 +58,7 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
     return table[np.lexsort((table["end"], table["start"]))]
 
 
+@checked
 def impacts(
     trajectory: Trajectory, slowest: float | None = None, contacts: Iterable[str] | None = None
 ) -> NDArray[np.void]:
@@ -116,6 +119,7 @@ def impact_impulse(trajectory: Trajectory, interval: np.void) -> float:
     return float(trajectory.lam_N[name][i + 1 : k + 1] @ np.diff(t)[i:k] * change / (change - free * (t[k] - t[i])))
 
 
+@checked
 def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
     """One table of all contacts, rigid and compliant alike, in order of time: `Trajectory.contacts`.
 
@@ -152,17 +156,20 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
     return found
 
 
+@checked
 def contact_share(trajectory: Trajectory) -> dict[str, float]:
     """Share of the time [-] in which each contact is closed."""
     length = trajectory.t[-1] - trajectory.t[0]
     return {name: closed_time(trajectory, name) / length if length > 0 else 0.0 for name in trajectory.gap}
 
 
+@checked
 def closed_time(trajectory: Trajectory, contact: str) -> float:
     """Time [s] in which a contact is closed."""
     return float(np.diff(trajectory.t)[closed_steps(trajectory, contact)].sum())
 
 
+@checked
 def agreement(a: Trajectory, b: Trajectory) -> float:
     """Share of the common time [-] in which two runs agree on a contact's being open or closed, mean of the contacts.
 
@@ -183,6 +190,7 @@ def agreement(a: Trajectory, b: Trajectory) -> float:
     return float(np.mean(shares))
 
 
+@checked
 def impulses(trajectory: Trajectory, t: Array) -> Array:
     """Normal impulse (len(t), nc) [N s] of each contact since the start, impacts at t included.
 
@@ -201,6 +209,7 @@ def impulses(trajectory: Trajectory, t: Array) -> Array:
     return np.asarray(total[k] + force[k] * (t - rows[k])[:, None])
 
 
+@checked
 def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
     """Mean normal force (len(edges) - 1, nc) [N] in each window between two edges [s]: its impulse over its length.
 
@@ -212,6 +221,7 @@ def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
     return np.asarray(np.diff(total, axis=0) / np.diff(edges)[:, None])
 
 
+@checked
 def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1e-3) -> float:
     """Largest normal force [N] of a contact as a mean over a duration [s], wherever that begins: impacts included.
 

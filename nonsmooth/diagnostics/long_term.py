@@ -11,6 +11,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.diagnostics.motion import KINDS, RATES, Pieces, columns, pieces, sampled, window_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Columns, Trajectory
 
 DIRECTIONS = {"rising": (1,), "falling": (-1,), "both": (1, -1)}
@@ -44,6 +45,7 @@ class Section:
         return f"<Section: {len(self.t)} points{span}; coordinates {', '.join(self.q.names)}>"
 
 
+@checked
 def poincare(
     trajectory: Trajectory, name: str, value: float = 0.0, *, kind: str = "q", direction: str = "both",
     period: float | None = None, after: float | None = None,
@@ -93,6 +95,7 @@ def poincare(
     return _section(trajectory, t, np.array([sign for _, sign in chosen], dtype=np.int8))
 
 
+@checked
 def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, after: float | None = None) -> Section:
     """States once per period: at ``t_0 + (phase + k) period`` with the run's first time t_0, k = 0, 1, ...
 
@@ -106,6 +109,8 @@ def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, af
     """
     if not (np.isfinite(period) and period > 0):
         raise InputError(f"period must be a positive number of seconds, got {period!r}.")
+    if not np.isfinite(phase):
+        raise InputError(f"phase must be a finite number of periods, got {phase!r}.")
     rows = trajectory.t
     last = int(np.floor((rows[-1] - rows[0]) / period - phase + SAME))
     t = rows[0] + (phase + np.arange(max(0, int(np.ceil(-phase - SAME))), last + 1)) * period
@@ -215,6 +220,7 @@ class Spectrum:
         )
 
 
+@checked
 def spectrum(
     trajectory: Trajectory, name: str, *, kind: str = "q", window: str = "hann",
     span: tuple[float, float] | None = None, samples: int | None = None,

@@ -29,6 +29,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import closed_steps
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import WALLS
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 CONTACT_MODES = ("open", "closed", "stick", "slip")
@@ -94,6 +95,7 @@ class Timeline:
         return f"<Timeline of {self.name}: {len(self)} intervals; {shares or 'no time'}>"
 
 
+@checked
 def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a contact is open, closed (without friction), sticking or slipping; or how a slider touches its guide.
 
@@ -216,6 +218,7 @@ def signatures(*, height: float, width: float, clearance: float, side_clearance:
     return dict(sorted(count.items(), key=lambda item: (-item[1], item[0])))
 
 
+@checked
 def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a slide is free, and its kind of contact with the guide otherwise, by signature.
 

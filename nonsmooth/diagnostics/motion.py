@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Columns, Trajectory
 
 KINDS = ("q", "v", "gap", "gap_rate")  # kinds of quantities that have pieces
@@ -22,6 +23,7 @@ QUATERNION = ("qw", "qx", "qy", "qz")
 Side = Literal["left", "right"]
 
 
+@checked
 def coordinates(trajectory: Trajectory, t: Array) -> Array:
     """Coordinates (len(t), nq) [m] or [rad] at any times of the run.
 
@@ -137,6 +139,7 @@ class Pieces:
         return np.asarray(a + s * (b + s * (c + s * d)))
 
 
+@checked
 def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     """A coordinate, velocity, gap or rate of a gap between the rows.
 
@@ -182,6 +185,7 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     return Pieces(trajectory.t, np.where(smooth[:, None], slope, straight), first, last)
 
 
+@checked
 def sampled(trajectory: Trajectory, kind: str, t: Array, side: Side = "right") -> Columns:
     """All columns of a kind at any times, as of `pieces`."""
     known = columns(trajectory, kind)
@@ -200,6 +204,7 @@ def columns(trajectory: Trajectory, kind: str) -> Columns:
 PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")  # kinds of bodies
 
 
+@checked
 def dissipated(trajectory: Trajectory) -> dict[str, float]:
     """Energy [J] that the run has lost by cause.
 
@@ -238,6 +243,7 @@ class Momentum:
         return np.asarray(self.angular.sum(axis=1))
 
 
+@checked
 def momentum(trajectory: Trajectory) -> Momentum:
     """Linear and angular momentum; masses are those of the run's manifest.
 
@@ -296,6 +302,7 @@ def _with_deformation(trajectory: Trajectory, body: FlexibleBody, moments: Array
     return np.asarray(moment(eta, moments.T)).T
 
 
+@checked
 def node_positions(trajectory: Trajectory, node: str) -> Array:
     """Positions of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
 
@@ -320,6 +327,7 @@ def node_positions(trajectory: Trajectory, node: str) -> Array:
     return np.asarray(place(columns)).T
 
 
+@checked
 def stresses(trajectory: Trajectory, body: str) -> Array:
     """Stresses at the stations of a flexible body's modes at the rows (n, stations, components) [Pa].
 

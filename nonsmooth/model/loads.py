@@ -1,10 +1,8 @@
 """Loads with user-defined laws: forces and torques that depend on time and on the motion of two bodies."""
 
 import ast
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from types import SimpleNamespace
 from typing import Annotated, Any, Protocol
 
@@ -16,6 +14,7 @@ from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import column_of, wrong_arguments
 from nonsmooth.quantities import Point, Quantity, Text
+from nonsmooth.settings import is_number
 
 #: by name the function, and how many arguments it takes
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
@@ -145,7 +144,7 @@ class Load(Force):
         for name, value in self.parameters.items():
             if not (isinstance(name, str) and name.isidentifier()) or name.startswith("at_b"):
                 raise self.error(f"the name of a parameter must be a word and not at_b, got {name!r}.")
-            if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+            if not is_number(value):
                 raise self.error(f"{name} must be a finite number in SI units, got {value!r}.")
         if self.force is None and self.torque is None and self.energy is None:
             raise self.error("it has no law; give force, torque or energy.")

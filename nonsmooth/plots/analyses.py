@@ -28,6 +28,7 @@ from nonsmooth.plots.style import (
     shown_unit,
     spoken,
 )
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ COLUMNS = (
 SPACE, SMALLEST = 1.2, 4.0  # space between two columns, in type sizes, and the smallest type [pt]
 
 
+@checked
 def phase_portrait(
     trajectory: Trajectory, name: str, *, kind: str = "q", span: tuple[float, float] | None = None,
     section: Section | None = None, ax: Axes | None = None,
@@ -120,6 +122,7 @@ def phase_portrait(
     return axis
 
 
+@checked
 def poincare_section(section: Section, name: str, other: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Points of a section: a coordinate and its velocity, or two coordinates.
 
@@ -145,6 +148,7 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
     return axis
 
 
+@checked
 def amplitudes(
     found: Spectrum, *, base: float | None = None, highest: float | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -258,6 +262,7 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     return axis
 
 
+@checked
 def impact_table(
     trajectory: Trajectory, *, rows: int = 12, slowest: float | None = None, contacts: Iterable[str] | None = None,
     ax: Axes | None = None,

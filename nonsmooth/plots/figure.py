@@ -33,6 +33,7 @@ from nonsmooth.plots.panel import (
 )
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import legend, new_figure
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Cell(NamedTuple):
     name: str
 
 
+@checked
 def figure(
     trajectory: Trajectory, *what: str | AnyPanel, width: str | float | None = None,
     measured: Measured | str | os.PathLike[str] | None = None, exact: Exact | None = None,

@@ -38,6 +38,7 @@ from nonsmooth.plots.style import (
     quantity,
     scale,
 )
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ APART, HEIGHT = 1 / 120, 0.035  # of ticks that can be distinguished, and of bar
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 
 
+@checked
 def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exact: Exact | None = None) -> Figure:
     """Draw the panels; by default coordinates with the largest motion, and forces in contacts and joints.
 
@@ -87,6 +89,7 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
     return draw_panels(trajectory, tuple(panels), exact)
 
 
+@checked
 def energy(trajectory: Trajectory) -> Figure:
     """The energy balance: energies and work, losses, and the remainder."""
     return draw_panels(trajectory, energy_panels(trajectory), None)
@@ -301,6 +304,7 @@ def _explain(
         legend(figure, handles=marks, loc="outside lower right", ncols=4, **loose)
 
 
+@checked
 def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
     """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
 

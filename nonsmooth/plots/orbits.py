@@ -15,6 +15,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
 from nonsmooth.plots.style import COLOURS, INK, display, dress, legend, own_axes, quantity
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
     return found
 
 
+@checked
 def orbit(
     trajectory: Trajectory, joint: str, *, window: tuple[float, float] | None = None, ax: Axes | None = None
 ) -> Axes:

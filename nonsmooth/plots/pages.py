@@ -22,6 +22,7 @@ from nonsmooth.plots.drawing import Drawing, drawing_of_run, drawing_of_state
 from nonsmooth.plots.scene import Label, Scene
 from nonsmooth.plots.style import FAINT, INK, SIZE, display, round_length, shown_unit
 from nonsmooth.progress import stage
+from nonsmooth.settings import checked
 from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
 
@@ -310,6 +311,7 @@ def ffmpeg() -> str | None:
     return None
 
 
+@checked
 def animation(
     trajectory: Trajectory, *, frames: int = 120, fps: int = 20, span: tuple[float, float] | None = None,
     magnify: float | None = None, deformation: float | None = None, forces: bool = True,

@@ -16,7 +16,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
 from nonsmooth.plots.style import display, scale
 from nonsmooth.quantities import Wrong, parse_unit
-from nonsmooth.settings import hint
+from nonsmooth.settings import checked, hint
 from nonsmooth.trajectory import Columns, Trajectory
 
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
@@ -230,6 +230,7 @@ def meaning(lines: Sequence[Line], unit: str) -> str:
     return MEANINGS.get((kinds.pop() if len(kinds) == 1 else "", base), MEANINGS.get(("", base), ""))
 
 
+@checked
 def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
     """Kind, name and SI unit of everything that a panel over time can show."""
     return [

@@ -11,6 +11,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,6 +110,8 @@ def new_figure(width: float, height: float, **pads: float) -> Figure:
 
 def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
     """The axes given, or those of a figure of their own."""
+    if ax is not None and not hasattr(ax, "set_axis_off"):
+        raise InputError(f"ax must be axes of matplotlib, got {shown(ax)}.")
     return new_figure(width, height).subplots() if ax is None else ax
 
 

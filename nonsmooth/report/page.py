@@ -19,6 +19,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
 from nonsmooth.report.citations import ENTRIES, bibtex, cited
 from nonsmooth.report.run_data import facts, name_of
+from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
@@ -276,6 +277,7 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
     write_bytes(text.encode(), path, "The page")
 
 
+@checked
 def frame(run: Trajectory) -> str:
     """The light page as a notebook shows it: in a frame that reaches nothing else, but may save files."""
     document = html.escape(page(run, light=True), quote=True)

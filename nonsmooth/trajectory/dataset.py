@@ -424,7 +424,7 @@ def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
     """
     with stage("writing", str(path)):
         text = io.StringIO()
-        if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
+        if kinds == "contacts" or (isinstance(kinds, list | tuple) and list(kinds) == ["contacts"]):
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
             writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in run.contacts)

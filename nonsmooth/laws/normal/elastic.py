@@ -13,6 +13,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit, check_numbers
 from nonsmooth.laws.compliant import NormalLaw
 from nonsmooth.quantities import InUnits, PositiveLength, Quantity
+from nonsmooth.settings import is_number
 
 Modulus = Annotated[float, Quantity("Pa", positive=True)]
 PoissonRatio = Annotated[float, Quantity("-", nonnegative=True, at_most=0.5)]
@@ -54,7 +55,7 @@ class DampedLaw(NormalLaw):
         if n is not None and not number:
             form = f"{type(stiffness).__name__} has its own form, so leave exponent out"
             raise InputError(f"{name}: exponent belongs to a stiffness that is a number; {form}.")
-        if n is not None and not (isinstance(n, Real) and not isinstance(n, bool) and 0 < n < math.inf):
+        if n is not None and not (is_number(n) and n > 0):
             raise InputError(f"{name}: exponent must be a positive number, got {n!r}.")
         super().__post_init__()
 
