@@ -90,6 +90,22 @@ TREES = {
     ),
 }  # fmt: skip
 
+#: with dry friction of all joints
+FRICTIONS = {
+    "arm": mjcf(
+        body("a", '<joint name="h" axis="1 2 0" frictionloss=".5"/>',
+             body("b", '<joint name="k" axis="0 1 0" pos=".01 0 0" frictionloss=".2" damping=".1"/>'))
+    ),
+    "universal": mjcf(
+        body("a", '<joint name="u" axis="1 0 0" frictionloss=".3"/><joint name="w" axis="0 1 0" frictionloss=".2"/>')
+    ),
+    "slide and hinge": mjcf(
+        body("a", '<joint name="x" type="slide" axis="1 0 0" frictionloss="2" pos="0 0 .1"/>'
+             '<joint name="h" axis="0 1 1" pos=".05 .02 0" frictionloss=".1"/>')
+    ),
+    "urdf": TREES["urdf"].replace('damping=".2"', 'damping=".2" friction=".3"'),
+}  # fmt: skip
+
 FOUR_BAR = """<body name="crank"><joint name="A" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .1" size=".01"/>
     <body name="coupler" pos="0 0 .1"><joint name="B" axis="0 1 0" damping=".01"/>
       <geom type="capsule" fromto="0 0 0 .3 0 .05" size=".01"/>

@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from nonsmooth.exceptions import ModelError, ModelWarning
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import assembled
-from nonsmooth.model.contacts import with_law
+from nonsmooth.model.contacts import Contact, with_law
 from nonsmooth.model.couplings import _Loose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.shapes import Shape
@@ -229,6 +231,11 @@ class Model(metaclass=Called):
                 )
             element.check_components(dimension)
         self._check_references()
+        laws = (element.contact for element in self.elements if isinstance(element, Contact))
+        compliant = next((law for law in laws if isinstance(law, Compliant)), None)
+        for element in self.elements:
+            if isinstance(element, JointFriction) and compliant is not None:
+                element.with_law(compliant)  # which needs numbers of its own
         origins = {
             f"{element.name}.{label}": {"kind": "given", "source": f"{one.kind} {one.text}"}
             for element in self.elements for label, one in element.toleranced().items()

@@ -16,6 +16,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Gravity, PointForce, TorsionDamper, TorsionSpring
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.model.joints import (
     Cylindrical,
     Fixed,
@@ -301,11 +302,33 @@ class Translation:
             for what, values in (("nonlinear spring", "jnt_stiffnesspoly"), ("nonlinear damper", "dof_dampingpoly")):
                 if np.any(getattr(m, values, np.zeros((m.nv, 1)))[dof if "dof" in values else j]):
                     self.report.add("left out", what, label, "terms of higher order")
-            for what, values in (("armature", m.dof_armature), ("friction", m.dof_frictionloss)):
-                if np.any(values[dof : dof + size]):
+            frictions = 0.0 * m.dof_frictionloss if self.disabled("FRICTIONLOSS") else m.dof_frictionloss
+            if frictions[dof] and kind in (HINGE, SLIDE):
+                self.friction(j, label, float(frictions[dof]))
+            for what, values in (("armature", m.dof_armature), ("friction", frictions)):
+                if np.any(values[dof : dof + size]) and not (what == "friction" and kind in (HINGE, SLIDE)):
                     self.report.add("left out", what, label, f"{float(np.max(values[dof : dof + size])):g}")
             if m.jnt_limited[j] and not self.disabled("LIMIT"):
                 self.report.add("left out", "limits", label, "{:g} to {:g}".format(*m.jnt_range[j]))
+
+    def friction(self, j: int, label: str, bound: float) -> None:
+        """Dry friction of a hinge or a slide; of two hinges about the axis of the one in the frame of the parent, and
+        of the other in that of the body."""
+        i = int(self.m.jnt_bodyid[j])
+        ends, n = (self.owner[self.m.body_parentid[i]], i), self.zero.xaxis[j]
+        turns, slides = self.joints_of(i, HINGE, BALL), self.joints_of(i, SLIDE)
+        hinge, name = self.m.jnt_type[j] == HINGE, self.name(f"{label}_friction")
+        if not (len(turns) <= 2 if hinge else all(k == j or abs(n @ self.zero.xaxis[k]) < SAME for k in slides)):
+            self.report.add("left out", "friction", label, f"{bound:g}, of one of several turns or oblique slides")
+            return
+        if hinge and j != turns[0]:
+            ends = ends[::-1]
+        names, axis = [self.body_names[k] for k in ends], self.along(ends[0], n)
+        if hinge:
+            made = JointFriction(name, *names, torque=bound, axis_a=axis)
+        else:
+            made = JointFriction(name, *names, force=bound, axis_a=axis, at_b=self.point(i, self.anchor(i)))
+        self.add(made, "taken", "friction", f"{bound:g} {'N m' if hinge else 'N'}")
 
     def scalar(
         self, j: int, label: str, stiffness: float, rest: float, damping: float, constant: float | None = None

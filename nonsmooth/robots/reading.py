@@ -21,8 +21,8 @@ def read_robot(
     """The model of a robot in an MJCF or URDF file, compiled by MuJoCo's own reader (extra `robots`).
 
     Taken are trees of bodies with hinges, slides, balls and free bodies, loops closed by ``connect`` and ``weld``,
-    springs and dampers, motors, position and velocity servos with a constant control, compensation of gravity, and
-    geoms as shapes for drawing. Armature, dry friction, limits, contacts, tendons and couplings of joints are left out.
+    springs, dampers and dry friction, motors, position and velocity servos with a constant control, compensation of
+    gravity, and geoms as shapes for drawing. Armature, limits, contacts, tendons and couplings of joints are left out.
     `Robot.report` lists what was taken, replaced and left out. Files that the text names are read only within its
     folder.
 

@@ -345,3 +345,7 @@ def test_compliant_models_need_the_rate_below_which_it_sticks():
     with pytest.raises(ModelError, match="give stick_rate"):
         pendulum().with_contact(law)
     assert pendulum(stick_rate=1e-5).with_contact(law).build().compliant
+    mixed = pendulum()
+    mixed.add(PointPlane("wall", "ground", "rod", at_a=(0.0, -2.0), contact=law))
+    with pytest.raises(ModelError, match="give stick_rate"):
+        mixed.build()

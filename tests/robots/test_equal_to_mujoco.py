@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robot_files import BOX, LOOPS, TREES, at, body, full_mass, jacobians, mjcf
+from robot_files import BOX, FRICTIONS, LOOPS, TREES, at, body, full_mass, jacobians, mjcf
 
-from nonsmooth import ErrorControl, EventDriven, simulate
+from nonsmooth import ErrorControl, EventDriven, SpatialBody, simulate
 from nonsmooth.robots.mechanism import Translation
 
 mujoco = pytest.importorskip("mujoco")
@@ -51,6 +51,44 @@ def test_trees_have_the_equations_of_mujoco(name):
         d.qvel[:], d.ctrl[:] = rng.normal(size=m.nv), 0.0
         mujoco.mj_forward(m, d)
         assert max(compared(m, d, system)) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", FRICTIONS)
+def test_friction_has_the_bounds_of_mujoco(name):
+    """While all joints slide, and MuJoCo's soft friction is hard enough for that to be no matter of accelerations."""
+    m = mujoco.MjModel.from_xml_string(FRICTIONS[name])
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    m.opt.timestep, m.dof_solref[:, 0] = 1e-6, 2e-6
+    d, rng = mujoco.MjData(m), np.random.default_rng(3)
+    system = Translation(m, d, name).made().build()
+    p, bounds = system.parameter_values, np.array([getattr(e, e.bound) for e in system.contact_elements])
+    assert sorted(bounds) == sorted(m.dof_frictionloss[m.dof_frictionloss > 0.0])
+    for _ in range(STATES):
+        mujoco.mj_resetData(m, d)
+        mujoco.mj_integratePos(m, d.qpos, 0.7 * rng.normal(size=m.nv), 1.0)
+        d.qvel[:] = rng.choice((-1.0, 1.0), size=m.nv) * rng.uniform(1.0, 2.0, size=m.nv)
+        mujoco.mj_forward(m, d)
+        translation = Translation(m, d, name)
+        q = np.concatenate([e.start()[0] for e in translation.made().elements if isinstance(e, SpatialBody)])
+        J, _ = jacobians(m, d, translation)
+        W_T = np.asarray(system.W_T(q, p))[:, ::2]
+        force = -J.T @ W_T @ (bounds * np.sign(W_T.T @ J @ d.qvel))
+        assert np.allclose(force, d.qfrc_constraint, rtol=0.0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize(("bound", "off"), [(0.5, 1e-2), (0.2, 1e-3)])
+def test_a_robot_rests_where_mujoco_creeps(bound, off):
+    """A level pendulum of 0.47 N m, held by 0.5 N m, or stopped by 0.2 N m; MuJoCo's soft friction lets it turn on."""
+    m = mujoco.MjModel.from_xml_string(mjcf(body("bob", f'<joint name="j" axis="0 1 0" frictionloss="{bound}"/>')))
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    m.opt.timestep, m.dof_solref[:, 0] = 1e-4, 1e-3
+    d = mujoco.MjData(m)
+    run = simulate(Translation(m, d, "bob").made().build(), EventDriven(), t_end=1.0, dt=ErrorControl(1e-9, 1e-11))
+    while d.time < 1.0 - 1e-9:
+        mujoco.mj_step(m, d)
+    mujoco.mj_kinematics(m, d)
+    assert np.abs(run.v.array[run.t > 0.9]).max() < 1e-15 < 1e-6 < abs(d.qvel[0])
+    assert np.allclose([run.q[f"bob.{x}"][-1] for x in "xyz"], d.xipos[1], rtol=0.0, atol=off)
 
 
 @pytest.mark.parametrize("name", LOOPS)

@@ -144,12 +144,11 @@ def test_parts_of_a_robot_in_several_files(folder: Path) -> None:
         '<equality><joint joint1="elbow.left" polycoef=".1 0 0 0 0"/></equality></mujoco>'
     )
     warnings.simplefilter("ignore", ModelWarning)
-    with pytest.warns(
-        ModelWarning, match=r"left out are armature \(1\), friction \(1\), limits \(1\), constraint \(1\)"
-    ):
+    with pytest.warns(ModelWarning, match=r"left out are armature \(1\), limits \(1\), constraint \(1\)"):
         robot = read_robot(folder / "robot.xml", position={"elbow.left": 0.3})
     assert [type(one) for one in robot.elements][-2:] == [MeshShape, RodShape]
-    assert [row.part for row in robot.report.left_out] == ["armature", "friction", "limits", "constraint", "contacts"]
+    assert [row.part for row in robot.report.left_out] == ["armature", "limits", "constraint", "contacts"]
+    assert "JointFriction: 0.2 N m" in str(robot.report)
     assert [(row.name, row.text) for row in robot.report.replaced] == [("elbow.left", '"elbow_left", of the joint')]
     assert "left out limits" in str(robot.report)
     turned = robot.build().start.q[3:] @ read_robot(folder / "robot.xml").build().start.q[3:]
