@@ -28,6 +28,7 @@ from nonsmooth import (
     Torque,
     Trajectory,
     simulate,
+    simulate_batch,
 )
 from nonsmooth.derivatives import sensitivities
 from nonsmooth.exceptions import ModelError
@@ -64,6 +65,25 @@ def pendulum(**friction):
     return Model(
         [Ground(), rod, Gravity(acceleration=(0.0, -G)), Revolute("hinge", "ground", rod, at_b=(-L, 0.0)), rub]
     )
+
+
+def arm(friction, **extra):
+    """Two links of 0.3 m, level at the start, in the plane, or in space about z."""
+    spatial = "axis_a" in extra
+    parts = [Ground(), Gravity(acceleration=(0.0, -G, 0.0) if spatial else (0.0, -G))]
+    before = "ground"
+    for k, torque in enumerate(friction):
+        x, ends = 0.3 * k + 0.15, ((0.15 if k else 0.0, 0.0), (-0.15, 0.0))
+        if spatial:
+            link = SpatialBody(f"link{k}", mass=1.0, inertia=(0.01, 0.02, 0.02), position=(x, 0.0, 0.0))
+            at_a, at_b = ((*end, 0.0) for end in ends)
+            hinge = Revolute(f"hinge{k}", before, link, at_a=at_a, at_b=at_b, **extra, axis_b=extra["axis_a"])
+        else:
+            link = PlanarBody(f"link{k}", mass=1.0, inertia=0.02, position=(x, 0.0))
+            hinge = Revolute(f"hinge{k}", before, link, at_a=ends[0], at_b=ends[1])
+        parts += [link, hinge, JointFriction(f"rub{k}", before, link, torque=torque, **extra)]
+        before = link
+    return Model(parts).build()
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +165,33 @@ def test_a_run_goes_on_and_is_read_back(tmp_path):
     assert (Trajectory.load(tmp_path / "run.nc").P_T["rub"] == whole.P_T["rub"]).all()
 
 
+@pytest.mark.parametrize("name", ["EventDriven", *STEPPING])
+def test_a_checkpoint_continues_to_the_last_bit(name, tmp_path):
+    """Of an arm in space, whose first hinge turns while the second one sticks."""
+    system, (stepper, dt) = arm((3.0, 4.0), axis_a=Z), scheme(name)
+    if name == "EventDriven":
+        dt = ErrorControl(1e-6, 1e-8, dt_max=1e-2)
+    settings = {"t_end": 0.1, "dt": dt}
+    whole = simulate(system, stepper, **settings)
+    with pytest.raises(SimulationFailed):
+        simulate(system, stepper, max_steps=len(whole.t) // 2, checkpoint=tmp_path / "run.nc", **settings)
+    resumed = simulate(system, stepper, checkpoint=tmp_path / "run.nc", **settings)
+    for column in ("q", "v", "P_N", "P_T"):
+        assert (getattr(resumed, column).array == getattr(whole, column).array).all()
+    assert set(whole.mode["rub1"][1:].tolist()) == {2} and len(resumed.t) == len(whole.t)
+
+
+@pytest.mark.parametrize("stepper", [MoreauJean(), GaussQP(), GeneralizedAlpha()], ids=repr)
+def test_a_batch_with_scattered_bounds_has_the_bits_of_its_runs(stepper):
+    torques = np.linspace(0.4, 4.0, 20)
+    for system in (pendulum().build(), arm((1.0, 2.0), axis_a=Z)):
+        name = next(one for one in system.parameters if one.endswith("torque"))
+        runs = simulate_batch(system, stepper, {name: torques}, t_end=0.3, dt=DT)
+        for k in (0, 19):
+            single = simulate(system, stepper, t_end=0.3, dt=DT, parameters={name: float(torques[k])})
+            assert (runs["q"].values[k] == single.end.q).all()
+
+
 # ---- a slide and a wheel
 
 
@@ -204,25 +251,6 @@ def test_two_rotors_take_each_other_along():
     t, left = 4.0 / 3.0, 2.0 - 4.0 / 3.0
     assert run.end.q[[2, 5]] == pytest.approx([1.5 * t**2 + 4.0 * left, 6.0 * t - 0.75 * t**2 + 4.0 * left], abs=1e-9)
     assert run.energy["loss_friction"][-1] == pytest.approx(1.2, rel=1e-9)
-
-
-def arm(friction, **extra):
-    """Two links of 0.3 m, level at the start, in the plane, or in space about z."""
-    spatial = "axis_a" in extra
-    parts = [Ground(), Gravity(acceleration=(0.0, -G, 0.0) if spatial else (0.0, -G))]
-    before = "ground"
-    for k, torque in enumerate(friction):
-        x, ends = 0.3 * k + 0.15, ((0.15 if k else 0.0, 0.0), (-0.15, 0.0))
-        if spatial:
-            link = SpatialBody(f"link{k}", mass=1.0, inertia=(0.01, 0.02, 0.02), position=(x, 0.0, 0.0))
-            at_a, at_b = ((*end, 0.0) for end in ends)
-            hinge = Revolute(f"hinge{k}", before, link, at_a=at_a, at_b=at_b, **extra, axis_b=extra["axis_a"])
-        else:
-            link = PlanarBody(f"link{k}", mass=1.0, inertia=0.02, position=(x, 0.0))
-            hinge = Revolute(f"hinge{k}", before, link, at_a=ends[0], at_b=ends[1])
-        parts += [link, hinge, JointFriction(f"rub{k}", before, link, torque=torque, **extra)]
-        before = link
-    return Model(parts).build()
 
 
 @pytest.mark.parametrize("name", [pytest.param("EventDriven", marks=pytest.mark.slow), *SECOND])
