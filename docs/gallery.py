@@ -55,6 +55,7 @@ exact or published results for comparison; *ideal twin* is the same mechanism wi
 | `chain` | any number of links that hang in bearings with clearance and rotate about the first one | without gravity |
 | `cam_follower` | eccentric cam under a spring-loaded flat or roller follower: lift-off, flight, return | lift-off, flight |
 | `bouncing_ball`, `pendulum_with_stop` | impacts that accumulate | yes |
+| `motor_backlash_load` | a motor takes up the backlash of its gears, and turns a load | yes |
 | `block_on_incline`, `stick_slip_oscillator` | sticking and slipping | yes |
 | `brick_on_steps` | a brick that tips over an edge, slips and tumbles down steps: corners and edges of rectangles | pendulum until it slips |
 | `newtons_cradle` | simultaneous impacts, with the prediction of each impact law | both outcomes |
@@ -93,6 +94,7 @@ RUNS = {
     "euler-disc": f"{EVENTS} --t-end 0.5",
     "four-bar": f"{EVENTS} --t-end 1.5",
     "heavy-top": f"{EVENTS} --t-end 0.5",
+    "motor-backlash-load": "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-6 --dt-max 2e-4 --t-end 0.04",
     "newtons-cradle": f"{EVENTS} --t-end 2.4",
     "painleve-rod": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.2",
     "pendulum-with-stop": f"{EVENTS} --t-end 4",

@@ -18,6 +18,7 @@ from nonsmooth_problems.flexible_slider_crank import flexible_slider_crank
 from nonsmooth_problems.four_bar import four_bar
 from nonsmooth_problems.heavy_top import heavy_top
 from nonsmooth_problems.loose_journal import loose_journal
+from nonsmooth_problems.motor_backlash_load import motor_backlash_load
 from nonsmooth_problems.newtons_cradle import newtons_cradle
 from nonsmooth_problems.painleve_rod import painleve_rod
 from nonsmooth_problems.pendulum_with_stop import pendulum_with_stop
@@ -53,6 +54,7 @@ __all__ = [
     "four_bar",
     "heavy_top",
     "loose_journal",
+    "motor_backlash_load",
     "newtons_cradle",
     "painleve_rod",
     "pendulum_with_stop",

@@ -57,6 +57,8 @@ class BouncingBall:
         h [m], > 0.
     restitution
         e [-], in [0, 1].
+    gravity
+        g [m/s^2], > 0.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class BouncingBall:
 
     height: float
     restitution: float
+    gravity: float = GRAVITY
 
     def __post_init__(self) -> None:
         if not 0.0 < self.height < inf:
@@ -79,7 +82,7 @@ class BouncingBall:
     @property
     def fall(self) -> float:
         """Time of the first impact [s]."""
-        return sqrt(2.0 * self.height / GRAVITY)
+        return sqrt(2.0 * self.height / self.gravity)
 
     @property
     def rest_time(self) -> float:
@@ -99,7 +102,7 @@ class BouncingBall:
     def impact_impulse(self, k: ArrayLike) -> Array:
         """Impulse [N s] of the k-th impact."""
         e = self.restitution
-        return MASS * (1.0 + e) * GRAVITY * self.fall * e ** (np.asarray(k, float) - 1.0)
+        return MASS * (1.0 + e) * self.gravity * self.fall * e ** (np.asarray(k, float) - 1.0)
 
     @property
     def events(self) -> Array:
@@ -112,7 +115,7 @@ class BouncingBall:
     def sample(self, t: ArrayLike, side: Side = "right") -> Sample:
         """Everything at the times `t`; at an impact the left or the right limit."""
         time: Array = times(t, side)
-        k, e, g = self._impacts_before(time, side), self.restitution, GRAVITY
+        k, e, g = self._impacts_before(time, side), self.restitution, self.gravity
         bouncing, rest = k > 0, (time >= self.rest_time if side == "right" else time > self.rest_time)
         start = np.where(bouncing, self.impact_time(np.maximum(k, 1)), 0.0)
         up = np.where(bouncing, g * self.fall * e ** np.maximum(k, 1), 0.0)
