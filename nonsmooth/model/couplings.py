@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from nonsmooth.model.contacts import Contact, FreeContact
-from nonsmooth.model.drawing import Line, Primitive, Round
+from nonsmooth.model.drawing import Line, Primitive, Round, Touch
 from nonsmooth.model.elements import ORIGIN, Element
 from nonsmooth.model.frames import PlanarPlacement, cross
 from nonsmooth.model.joints import Angle, BodyRef, Joint
@@ -105,6 +105,10 @@ class _Gears(_Wheels):
         sign = -1 if self.internal else 1
         apart = p.radius_a + sign * p.radius_b
         return -apart * self._off(a, b, p, p.direction + self._turned(a, b, p, sign) / apart)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        apart = p.radius_a + (-p.radius_b if self.internal else p.radius_b)
+        return (*super().drawing(p), Touch(*self.spots(p), p.radius_a / apart))
 
 
 @dataclass(frozen=True, eq=False)
