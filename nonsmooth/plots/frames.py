@@ -14,6 +14,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, Solid, Spot, Touch, Vector, Wall
 from nonsmooth.model.frames import placement_like
+from nonsmooth.model.joint_friction import JointFriction
 from nonsmooth.plots.drawing import BEARING, BLOCK, Drawing, Drawn, Placed
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ class Touching(NamedTuple):
 
 def touching(placed: Placed, part: Drawn) -> Touching | None:
     """Places of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
-    if not isinstance(part.element, Contact) or not part.element.slides:
+    if not isinstance(part.element, Contact) or isinstance(part.element, JointFriction) or not part.element.slides:
         return None
     normals: Array | None = None
     if placed.dimension == 2:

@@ -32,6 +32,7 @@ from nonsmooth import (
 )
 from nonsmooth.derivatives import sensitivities
 from nonsmooth.exceptions import ModelError
+from nonsmooth.plots import animation
 
 FINE = ErrorControl(1e-11, 1e-13)
 #: a step of the schemes of time stepping, and of them those that are of second order in smooth motion
@@ -163,6 +164,13 @@ def test_a_run_goes_on_and_is_read_back(tmp_path):
     assert (rest.end.q == whole.end.q).all() and (rest.end.v == whole.end.v).all()
     whole.save(tmp_path / "run.nc")
     assert (Trajectory.load(tmp_path / "run.nc").P_T["rub"] == whole.P_T["rub"]).all()
+
+
+def test_it_is_left_out_where_forces_are_drawn(tmp_path):
+    """A torque has no point of contact, at which an arrow could begin."""
+    run = simulate(arm((3.0, 4.0), axis_a=Z), MoreauJean(), t_end=0.01, dt=DT)
+    animation(run, forces=True).save(tmp_path / "arm.gif")
+    assert (tmp_path / "arm.gif").read_bytes().startswith(b"GIF")
 
 
 @pytest.mark.parametrize("name", ["EventDriven", *STEPPING])
