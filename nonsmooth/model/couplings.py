@@ -108,7 +108,8 @@ class _Gears(_Wheels):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         apart = p.radius_a + (-p.radius_b if self.internal else p.radius_b)
-        return (*super().drawing(p), Touch(*self.spots(p), p.radius_a / apart))
+        a, b = self.spots(p)
+        return (*super().drawing(p), Touch(a, b, p.radius_a / apart))
 
 
 @dataclass(frozen=True, eq=False)

@@ -323,7 +323,8 @@ class Translation:
             return
         if hinge and j != turns[0]:
             ends = ends[::-1]
-        names, axis = [self.body_names[k] for k in ends], self.along(ends[0], n)
+        names = [self.body_names[k] for k in ends]
+        axis: Any = self.along(ends[0], n)
         if hinge:
             made = JointFriction(name, *names, torque=bound, axis_a=axis)
         else:
