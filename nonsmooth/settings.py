@@ -187,7 +187,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def with_checks(*values: P.args, **given: P.kwargs) -> R:
         hints = _arguments(function)
-        named = {**dict(zip(hints, values, strict=False)), **given}
+        named = {**dict(zip(_positional(function), values, strict=False)), **given}
 
         def check(number: Callable[[Any], bool]) -> None:
             for name, value in named.items():
@@ -202,6 +202,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         return made
 
     return with_checks
+
+
+@functools.cache
+def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Arguments by position, up to the first of any number."""
+    found = inspect.signature(function).parameters.items()
+    return tuple(name for name, one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
 
 
 @functools.cache

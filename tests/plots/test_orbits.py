@@ -124,9 +124,11 @@ def test_a_window_shows_a_part(plastic):
     inside = (plastic.t >= 5e-4) & (plastic.t <= 1e-3)
     for row in in_the_rod(plastic)[inside] * 1e3:
         assert np.min(np.hypot(*(contact - row).T)) < 1e-10
-    for bad in ((1e-3, 5e-4), (0.0, 1.0), (1e-4,)):
+    for bad in ((1e-3, 5e-4), (0.0, 1.0)):
         with pytest.raises(InputError, match="window must be two times .s. within the run, 0 to 0.0015 s, got"):
             plots.orbit(plastic, "pin", window=bad)
+    with pytest.raises(InputError, match="window must be 2 finite numbers or None, got"):
+        plots.orbit(plastic, "pin", window=(1e-4,))
 
 
 def test_a_loaded_run_is_drawn_and_pyplot_is_untouched(plastic, tmp_path):
