@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from nonsmooth import (
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     Landing,
@@ -224,6 +225,7 @@ def step_size_slider_rod() -> Figure:
     stated = slider_rod.step_size
     schemes = (
         ("gauss-qp", GaussQP(), stated.dt),
+        ("gauss-mpcc", GaussMPCC(), stated.dt),
         ("moreau-jean", MoreauJean(), stated.dt),
         ("generalized-alpha", GeneralizedAlpha(), stated.dt),
         ("gauss-qp, landing", GaussQP(), Landing(1e-6, stated.dt_max)),

@@ -22,6 +22,7 @@ from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.model.registry import get_problem, needed
+from nonsmooth.model.system import System
 from nonsmooth.progress import stage
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
@@ -32,7 +33,9 @@ from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.arguments import built
 from nonsmooth.studies.beyond import lines_of
-from nonsmooth.studies.cases import SLIP, Trial, early_end, landing_case, regularised, rigid_cases, scheme
+from nonsmooth.studies.cases import QUARTER, SLIP, Trial, early_end, landing_case, regularised, rigid_cases, scheme
+from nonsmooth.trajectory import Trajectory
+from nonsmooth.trust.automatic import calls_a_solver
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -42,11 +45,13 @@ ROUND_OFF = 1e-15  # numbers below are round-off for results of the order of one
 #: this one, in the plane and in space, where runs take longer
 SOFTEST, DECADES, DECADES_IN_SPACE = 1e10, 7, 5
 #: schemes of a study of the step size where none are given, and those that are plastic at a constant step
-STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
+STEPPERS = ("gauss-qp", "gauss-mpcc", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
 PLASTIC = ("gauss-qp", "gauss-mpcc")
 FRICTIONS = ("friction", "static_friction")  # coefficients of a law of friction
 #: coarsest tolerances of the event-driven scheme there, and the least number of its steps
 COARSEST_RTOL, COARSEST_ATOL, LEAST = 1e-4, 1e-6, 4
+#: least and largest number of the coarsest steps that are chosen there; the least where each calls a solver
+FEWEST, MOST = 40, 400
 
 
 class Prepared:
@@ -109,14 +114,10 @@ class Prepared:
     def _run_first(self) -> None:
         """Run the reference, for the steps of landing, which replaces it where the event-driven scheme fails, and for
         the slip of friction of a problem that states no law."""
-        like, self.without, self.chosen_slip = self.first, list[str](), ""
+        like, self.chosen_slip = self.first, ""
         self.system = system = built(self.build, like.contact)
         with stage("computing", "the speeds that steps and friction depend on"):
-            try:
-                run = Trial(like, system, self.t_end).run()
-            except SimulationFailed as failure:
-                run = failure.trajectory
-                self.without.append(f"{like.label} {early_end(failure)} Steps that end at impacts are the reference.")
+            run, self.without = first_run(like, system, self.t_end)
         made = landing_case(like, system, run, self.t_end) if self.chosen else rigid_cases(like, [GaussQP()])[0]
         self.landing = replace(made, label="rigid, landing", by_landing=bool(self.without))
         self.first = self.landing if self.without else like
@@ -169,6 +170,15 @@ class Prepared:
                 compliant = self.compliant(K, law, sliding)
                 cases.append(Case(label, compliant, self.stepper, self.like.dt, first.parameters))
         return cases
+
+
+def first_run(like: Case, system: System, t_end: float) -> tuple[Trajectory, list[str]]:
+    """A run by events, and a sentence where it ends early, as often in space with friction."""
+    try:
+        return Trial(like, system, t_end).run(), []
+    except SimulationFailed as failure:
+        said = f"{like.label} {early_end(failure)} Steps that end at impacts are the reference."
+        return failure.trajectory, [said]
 
 
 def frictions(words: Sequence[str], own: Rigid | None, soft: Compliant | None) -> tuple[float, list[FrictionLaw]]:
@@ -326,13 +336,13 @@ def step_size(
     Parameters
     ----------
     t_end
-        End of the runs.
-    schemes : --stepper NAME[:SOLVER][:landing], default: gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, \
-event-driven
+        End of the runs; required for a Python file.
+    schemes : --stepper NAME[:SOLVER][:landing], default: gauss-qp, gauss-mpcc, moreau-jean, generalized-alpha, \
+gauss-qp:landing, event-driven
         Scheme, repeatable, as gauss-mpcc:ipopt-mpcc:landing; landing: steps end exactly at impacts.
-    dt
-        Coarsest constant step.
-    dt_max
+    dt : default: of the problem, or one in which no joint moves by more than its clearance
+        Coarsest constant step; by default 1/400 to 1/40 of the run, 1/40 where each step calls a solver.
+    dt_max : default: as --dt
         Coarsest largest step of NAME:landing.
     dt_min
         Shortest flight that NAME:landing resolves.
@@ -343,20 +353,19 @@ event-driven
     """
     made = problem_of(problem)
     stated = made.step_size
-    given = {
-        "--t-end": (t_end, stated.t_end if stated else end_of(problem)),
-        "--dt": (dt, stated and stated.dt),
-        "--dt-max": (dt_max, stated and stated.dt_max),
-    }
-    end, constant, longest = completed(made, "steps to study", given)
+    known = stated.t_end if stated else made.t_end or end_of(problem)
+    (end,) = completed(made, "end of the runs", {"--t-end": (t_end, known)})
     words = settings_of_study(settings, case)
     arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments, made.provenance)
     parameter = inspect.signature(made).parameters.get("contact")  # None where it takes no law
     contact = arguments.get("contact", None if parameter is None else parameter.default)
-    cases = [
-        _case(made, name, arguments, contact, words.parameters, constant, min(dt_min, longest), longest, end)
-        for name in schemes or STEPPERS
-    ]
+    notes, by_landing = list[str](), False
+    if isinstance(contact, Compliant):
+        e, mu = (contact.numbers().get(name, 0.0) for name in ("restitution", "friction"))
+        contact = Rigid(restitution=e, friction=mu)
+        notes.append(f"Contacts are rigid here, of restitution {e:g} and friction {mu:g}, instead of compliant.")
+    for name in schemes:
+        scheme(name.partition(":landing")[0])  # a wrong one is told before anything runs
     landed = any(name.endswith(":landing") for name in schemes or STEPPERS)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
 
@@ -364,12 +373,23 @@ event-driven
         return made(**fixed) if contact is None else made(**fixed, contact=law)
 
     check_dimensions(lambda: build(contact), words.texts)
+    steps = [stated.dt, stated.dt, stated.dt_max] if stated else [math.nan] * 3
+    if stated is None and (dt is None or dt_max is None):
+        steps, without = _coarsest(build, contact, words.parameters, end, dt_min)
+        by_landing, notes = bool(without), [*notes, *without]
+    given = zip((dt, dt, dt_max), steps, strict=True)
+    usual, called, longest = (chosen if one is None else one for one, chosen in given)
+    bounds = min(dt_min, longest), longest
+    cases = [
+        _case(made, name, arguments, contact, words.parameters, (usual, called), *bounds, end)
+        for name in schemes or STEPPERS
+    ]
+    cases = [replace(one, by_landing=by_landing) for one in cases]
     with progress_bar() as progress:
         found = studies.step_size(
             build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, executor=executor,
             progress=progress, **study,
         )  # fmt: skip
-    notes = []
     for series in found.series:
         kinds = (("gaps", series.orders["error"]), ("motion", series.orders["motion_error"]))
         orders = [f"{what} {order:.2f}" for what, order in kinds if not math.isnan(order)]
@@ -383,16 +403,33 @@ event-driven
     )  # fmt: skip
 
 
+def _coarsest(
+    build: Any, contact: Any, parameters: dict[str, float], t_end: float, dt_min: float
+) -> tuple[list[float], list[str]]:
+    """Coarsest steps [s]: constant, where each calls a solver, and of landing; and why no events are located, if so."""
+    rigid = contact if isinstance(contact, Rigid) else Rigid(restitution=0.0, friction=0.0)
+    system = built(build, rigid)
+    length = t_end - system.start.t
+    control = ErrorControl(RTOL, ATOL, min(dt_min, length / FEWEST), length / FEWEST)
+    like = Case("event-driven", rigid, EventDriven(), control, parameters or None)
+    with stage("computing", "the speeds that steps depend on"):
+        run, without = first_run(like, system, t_end)
+    quarter = landing_case(like, system, run, t_end).dt
+    assert isinstance(quarter, Landing)
+    dt = float(f"{min(max(quarter.dt_max / QUARTER, length / MOST), length / FEWEST):.2g}")
+    return [dt, length / FEWEST, dt], without
+
+
 def _case(
-    problem: ReadyProblem, name: str, arguments: dict[str, Any], contact: Any, parameters: dict[str, float], dt: float,
-    dt_min: float, dt_max: float, t_end: float,
+    problem: ReadyProblem, name: str, arguments: dict[str, Any], contact: Any, parameters: dict[str, float],
+    constant: tuple[float, float], dt_min: float, dt_max: float, t_end: float,
 ) -> Case:  # fmt: skip
     named, landing, _ = name.partition(":landing")
     stepper, how = scheme(named), bool(landing)
     word, _, solver = named.partition(":")
     called = f"{word}, {solver}" if solver else word
     label = f"{called}, landing" if how else called
-    step: float | StepControl = dt
+    step: float | StepControl = constant[calls_a_solver(stepper)]
     if word == "event-driven":
         step = ErrorControl(COARSEST_RTOL, COARSEST_ATOL, dt_min, max(dt_max, t_end / LEAST))
     elif how:

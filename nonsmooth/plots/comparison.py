@@ -331,46 +331,55 @@ def _draw(
 
 
 def step_size(found: StepSizes) -> Figure:
-    """Errors of gaps and impulses, overlap and energy over the step; time over the error; `Landing` over its bounds.
+    """Errors of gaps and impulses, and energy over the step; overlap over step and time; time over the error; `Landing`
+    over its bounds.
 
-    The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
-    so that these cases stand in the diagram of time over error only.
+    The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own:
+    of these cases the overlap alone is drawn over the step, the mean one.
     """
-    figure = new_figure(7.2, 7.9, w_pad=0.06, h_pad=0.06)
-    axes = figure.subplots(3, 2).ravel()
+    rows = 3 if found.bounds is None else 4
+    figure = new_figure(7.2, 1.3 + 2.2 * rows, w_pad=0.06, h_pad=0.06)
+    axes = figure.subplots(rows, 2).ravel()
+    none = rf"none at $10^{{{round(np.log10(ROUND_OFF['violation']))}}}$"
     panels = (
         ("error", "Mean error of the gaps", "error [clearances]"),
         ("impulse_error", "Mean error of the impulse", "error [N s]"),
-        ("violation", "Worst overlap", rf"overlap [m], none at $10^{{{round(np.log10(ROUND_OFF['violation']))}}}$"),
+        ("violation", "Worst overlap over the step", f"overlap [m], {none}"),
+        ("violation", "Worst overlap over the cost", f"overlap [m], {none}"),
         ("energy", "Energy left by the balance", "energy [J]"),
     )
-    for axis, (name, title, unit) in zip(axes, panels, strict=False):
-        steps = [(one.dt, one.measures[name]) if one.kind != "tolerance" else None for one in found.series]
-        _curves(axis, steps, ROUND_OFF[name])
-        dress(axis, title, "step, longest step of landing [s]", unit)
-    axes[2].axhline(NONE, color=FAINT, lw=0.8, ls=(0, (4, 2.5)))
-    low, high = axes[2].get_ylim()
-    axes[2].set_ylim(low, max(high, 30 * NONE))
-    axes[2].text(
-        0.99, NONE * 1.5, rf"$10^{{{round(np.log10(NONE))}}}$ m", transform=axes[2].get_yaxis_transform(), ha="right",
-        va="bottom", fontsize=SIZE - 1, color=FAINT,
-    )  # fmt: skip
+    step, time = "step, longest step of landing [s]", "time of the run [s]"
+    mean = "step, longest of landing, mean of event-driven [s]"
+    for k, (axis, (name, title, unit)) in enumerate(zip(axes, panels, strict=False)):
+        overlap, cost = name == "violation", k == 3
+        shown = [one if overlap or one.kind != "tolerance" else None for one in found.series]
+        curves = [one and (one.seconds if cost else one.dt, one.measures[name]) for one in shown]
+        _curves(axis, curves, ROUND_OFF[name])
+        dress(axis, title, time if cost else mean if overlap else step, unit)
+        if overlap:
+            axis.axhline(NONE, color=FAINT, lw=0.8, ls=(0, (4, 2.5)))
+            low, high = axis.get_ylim()
+            axis.set_ylim(low, max(high, 30 * NONE))
+            axis.text(
+                0.99, NONE * 1.5, rf"$10^{{{round(np.log10(NONE))}}}$ m", transform=axis.get_yaxis_transform(),
+                ha="right", va="bottom", fontsize=SIZE - 1, color=FAINT,
+            )  # fmt: skip
     errors = [np.maximum(one.measures["error"], ROUND_OFF["error"]) for one in found.series]
-    _curves(axes[4], [(error, one.seconds) for error, one in zip(errors, found.series, strict=True)], 0.0)
-    dress(axes[4], "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
-    if found.bounds is None:
-        axes[5].remove()
-    else:
-        _map(axes[5], found.bounds)
+    _curves(axes[5], [(error, one.seconds) for error, one in zip(errors, found.series, strict=True)], 0.0)
+    dress(axes[5], "Work and precision", "mean error of the gaps [clearances]", time)
+    if found.bounds is not None:
+        _map(axes[6], found.bounds)
+        axes[7].remove()
     handles = []
     for k, one in enumerate(found.series):
         said = f"order {one.orders['error']:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
         if np.isnan(one.orders["error"]):
             said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
-        handles += axes[4].plot([], [], label=f"{one.label}: {said}", **_style(k))
+        handles += axes[5].plot([], [], label=f"{one.label}: {said}", **_style(k))
     look: dict[str, Any] = {"frameon": False, "fontsize": SIZE - 0.5, "labelcolor": INK, "handlelength": 2.0}
     figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 2), columnspacing=1.2, **look)
     figure.align_ylabels(list(axes[:5:2]))
+    figure.align_ylabels(list(axes[1:6:2]))
     return figure
 
 

@@ -40,6 +40,7 @@ from nonsmooth.studies.cases import (
 )
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.workers import outcomes
+from nonsmooth.trust.automatic import calls_a_solver
 
 #: measure -> unit and meaning; for each level the largest value of its jittered runs
 MEASURES = {
@@ -57,6 +58,7 @@ FLOOR = 1e-9  # error below which no order is fitted: round-off, and the error o
 REFERENCES = ("best", "exact", "event-driven", "self")
 GRID = 1000  # points in time, in addition to the rows, over which errors are averaged
 SPREAD = 2.0**0.9  # the longest step of a level over its shortest, less than the factor 2 between levels
+JITTER_CALLED = 2  # most runs per level where each step calls a solver
 SLOW = 0.1  # time [s] of a run from which it is not repeated for its cost
 #: what a `Series` calls a step control, and the field that it keeps of each level
 KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
@@ -202,7 +204,7 @@ def step_size(
         Number of levels; 5 are four halvings.
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
-        is taken. Steps that locate the impacts are not jittered.
+        is taken; two where each step calls a solver. Steps that locate the impacts are not jittered.
     reference
         Reference of errors: "exact" for the exact solution of a case; "event-driven" for its contact law with
         tolerances near round-off; "self" for the same stepper, 16 times finer than its last level, which shows the
@@ -248,7 +250,8 @@ def step_size(
     parts: list[range] = []  # tasks of each level of each case
     for i, case in enumerate(study.cases):
         dt = step_control(case.dt)
-        count = jitter if isinstance(dt, ConstantStep) else 1
+        few = min(jitter, JITTER_CALLED) if calls_a_solver(case.stepper) else jitter
+        count = few if isinstance(dt, ConstantStep) else 1
         for level in range(levels):
             parts.append(range(len(tasks), len(tasks) + count))
             tasks += [(i, _setting(dt, level, SPREAD ** (j / max(count - 1, 1)))) for j in range(count)]

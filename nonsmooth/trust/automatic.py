@@ -150,10 +150,15 @@ class Climb:
         return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
 
 
+def calls_a_solver(stepper: Any) -> bool:
+    """Whether each step calls a solver, which takes milliseconds."""
+    return isinstance(stepper, GaussMPCC) or isinstance(stepper, GaussQP) and stepper.solver is not None
+
+
 def rungs(stepper: Any, length: float, *, coarse: bool = False) -> list[Rung]:
     """The rungs of a stepper for a run of this length [s]; `coarse`: few steps first where each calls a solver."""
     found = []
-    called = coarse and (isinstance(stepper, GaussMPCC) or isinstance(stepper, GaussQP) and stepper.solver is not None)
+    called = coarse and calls_a_solver(stepper)
     first, most = (FIRST_CALLED if called else FIRST), CRAWLING / FIRST
     for level in range(RUNGS + 3 * called):  # the last with steps as short
         control: StepControl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from nonsmooth.studies.cases import Motion, mean_impulse_error, motion_times, or
 from nonsmooth.studies.step_size import FLOOR
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PLASTIC = Rigid(restitution=0.0, friction=0.0)
 EXACT = slider_rod.exact(case=2)
 BOUNDS = ([1e-7, 1e-6, 1e-5, 1e-4], [2.5e-4, 1e-3])
@@ -69,7 +71,9 @@ def test_dataset_and_figure(found, tmp_path):
     figure = plots.step_size(found)
     figure.canvas.draw()
     titles = [axis.get_title(loc="left") for axis in figure.axes]
-    assert titles[:3] == ["Mean error of the gaps", "Mean error of the impulse", "Worst overlap"]
+    assert titles[:2] == ["Mean error of the gaps", "Mean error of the impulse"]
+    assert titles[2:4] == ["Worst overlap over the step", "Worst overlap over the cost"]
+    assert [len(axis.lines) for axis in figure.axes[1:4]] == [3, 5, 5]  # events have no step, but an overlap; and 1e-12 m
     assert "order 0.89" in figure.legends[0].get_texts()[0].get_text()
 
 
@@ -154,10 +158,34 @@ def test_command_line(tmp_path, capsys):
 
 
 def test_command_line_refuses(capsys):
-    assert main(["study", "step-size", "bouncing-ball"]) == 2
-    assert "bouncing-ball states no steps to study: give --t-end, --dt, --dt-max" in capsys.readouterr().err
+    assert main(["study", "step-size", f"{EXAMPLES}/scotch_yoke.py"]) == 2
+    assert "scotch-yoke states no end of the runs: give --t-end" in capsys.readouterr().err
     assert main(["study", "step-size", "slider-rod", "--stepper", "gauss-qp:lands"]) == 2
     assert "There is no solver 'lands'" in capsys.readouterr().err
+
+
+def test_steps_of_a_file_are_chosen(capsys):
+    """Of schemes on positions, on velocities and with events; the pin moves by up to 0.63 m/s in a slot of 0.2 mm."""
+    words = ["--t-end", "0.02", "--levels", "3", "--jitter", "1", "--executor", "1", "--json"]
+    schemes = ("gauss-qp", "gauss-mpcc", "moreau-jean", "gauss-qp:landing", "event-driven")
+    words += [word for scheme in schemes for word in ("--stepper", scheme)]
+    assert main(["study", "step-size", f"{EXAMPLES}/scotch_yoke.toml", *words]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    usual = facts["moreau-jean"]["dt"][0]
+    assert 0.02 / 400 <= usual <= 0.02 / 40 and facts["gauss-mpcc, plastic"]["dt"][0] == 0.02 / 40
+    assert facts["gauss-qp, plastic"]["dt"][0] == facts["gauss-qp, landing"]["dt"][0] == usual
+    overlaps = {label: max(one["violation"]) for label, one in facts.items()}
+    assert 1e-7 < overlaps.pop("moreau-jean") < 1e-3 and max(overlaps.values()) <= 1e-12
+
+
+def test_compliant_contacts_of_a_file_are_rigid_here(tmp_path, capsys):
+    """With their restitution and friction, as is said."""
+    text = (EXAMPLES / "scotch_yoke.py").read_text(encoding="utf-8")
+    law = "ns.Compliant(ns.laws.Flores(stiffness=1e9, restitution=0.3))"
+    (tmp_path / "soft.py").write_text(text.replace("ns.Rigid(restitution=0.3, friction=0.0)", law), encoding="utf-8")
+    words = ["--t-end", "5 ms", "--stepper", "moreau-jean", "--levels", "2", "--jitter", "1", "--executor", "1"]
+    assert main(["study", "step-size", str(tmp_path / "soft.py"), *words]) == 0
+    assert "Contacts are rigid here, of restitution 0.3 and friction 0, instead" in capsys.readouterr().out
 
 
 @pytest.mark.slow
