@@ -73,7 +73,8 @@ def test_dataset_and_figure(found, tmp_path):
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[:2] == ["Mean error of the gaps", "Mean error of the impulse"]
     assert titles[2:4] == ["Worst overlap over the step", "Worst overlap over the cost"]
-    assert [len(axis.lines) for axis in figure.axes[1:4]] == [3, 5, 5]  # events have no step, but an overlap; and 1e-12 m
+    # events have no step, but an overlap; and 1e-12 m
+    assert [len(axis.lines) for axis in figure.axes[1:4]] == [3, 5, 5]
     assert "order 0.89" in figure.legends[0].get_texts()[0].get_text()
 
 
