@@ -276,7 +276,6 @@ BAD = {
     "step and bounds": ([*RUN, "--dt", "1e-3", "--dt-min", "1e-6", "--t-end", "0.02"], ["--dt", "--dt-min"]),
     "end before start": ([*RUN, "--dt", "1e-3", "--t-end", "-0.02"], ["t_end", "-0.02"]),
     "end not a number": ([*RUN, "--dt", "1e-3", "--t-end", "nan"], ["t_end", "nan"]),
-    "no end": ([*RUN, "--dt", "1e-3"], ["--t-end", "nonsmooth run --help"]),
     "load not a number": ([*MAIN_JOB, "--set", "push.force_x=nan"], ["push.force_x", "nan"]),
     "unknown problem": (["run", "slider-rood", *LANDING], ["slider-rood", "slider-rod"]),
     "unknown problem and nothing else": (["run", "slider-rood"], ["slider-rood", "slider-rod"]),

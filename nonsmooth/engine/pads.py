@@ -6,7 +6,7 @@ direction of the contact, so that the text of a scheme finds a contact that is p
 space a second one, where there is a place for it, takes the tangent in which nothing slides.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -49,22 +49,12 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
             own = body.count if isinstance(body, FlexibleBody) else 0
             yield from ((k, place) for place in (SPARE, *range(first + own, shape.width)))
 
-    def takes(which: int, tried: set[tuple[int, int]]) -> bool:
-        """Whether it finds a place, others moving to another one where they have to."""
-        for place in spare(which):
-            if place not in tried:
-                tried.add(place)
-                if place not in taken or takes(taken[place], tried):
-                    taken[place] = which
-                    return True
-        return False
-
     # where nothing slides there is no impulse: the ground has a place for all, and without one nothing is lost
     places: dict[int, tuple[int, int]] = {}
     for which in sorted(range(len(needed)), key=lambda which: needed[which][2]):
         if needed[which][2] and 0 in ends[which]:
             places[which] = (0, SPARE)
-        elif not takes(which, set()) and not needed[which][2]:
+        elif not _takes(which, set(), taken, spare) and not needed[which][2]:
             return None
     places |= {which: place for place, which in taken.items()}
     found = []
@@ -73,6 +63,22 @@ def pads_of(system: System, shape: Shape) -> list[Pad] | None:
         body, place = places[which]
         found.append(Pad(e, k, row, "ab"[ends[which].index(body)], body, place))
     return found
+
+
+Place = tuple[int, int]
+
+
+def _takes(
+    which: int, tried: set[Place], taken: dict[Place, int], spare: Callable[[int], Iterable[Place]]
+) -> bool:  # fmt: skip
+    """Whether one finds a place, others moving to another one where they have to."""
+    for place in spare(which):
+        if place not in tried:
+            tried.add(place)
+            if place not in taken or _takes(taken[place], tried, taken, spare):
+                taken[place] = which
+                return True
+    return False
 
 
 def press(

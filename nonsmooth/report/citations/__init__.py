@@ -80,7 +80,7 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "block-on-incline": (), "bouncing-ball": (), "brick-on-steps": (), "cam-follower": (), "chain": (),
     "crank-rocker": (), "double-pendulum-clearance": (), "dual-manipulator": ("aerospace2026",),
     "euler-disc": ("moffatt2000",), "flexible-slider-crank": ("simeon1996",), "four-bar": ("akhadkar2016",),
-    "heavy-top": ("geradin2001", "arnold2007"), "loose-journal": (), "newtons-cradle": (),
+    "heavy-top": ("geradin2001", "arnold2007"), "loose-journal": (), "motor-backlash-load": (), "newtons-cradle": (),
     "painleve-rod": ("painleve1895",), "pendulum-with-stop": (), "polishing-robot": ("zhu2025",),
     "rattleback": ("kane1982", "garcia1988"), "six-rss": ("wang2021",), "slide-in-guide": (),
     "slider-crank-revolute": ("ravn1998", "schwab2002", "flores2004"), "slider-crank-translational": ("flores2010",),
