@@ -352,8 +352,10 @@ def step_size(found: StepSizes) -> Figure:
     mean = "step, longest of landing, mean of event-driven [s]"
     for k, (axis, (name, title, unit)) in enumerate(zip(axes, panels, strict=False)):
         overlap, cost = name == "violation", k == 3
-        shown = [one if overlap or one.kind != "tolerance" else None for one in found.series]
-        curves = [one and (one.seconds if cost else one.dt, one.measures[name]) for one in shown]
+        curves = [
+            (one.seconds if cost else one.dt, one.measures[name]) if overlap or one.kind != "tolerance" else None
+            for one in found.series
+        ]
         _curves(axis, curves, ROUND_OFF[name])
         dress(axis, title, time if cost else mean if overlap else step, unit)
         if overlap:
