@@ -740,7 +740,7 @@ def falling(random: np.random.Generator) -> Case:
     def error(run: Trajectory) -> float:
         return RIGHT * abs(float(run.contacts["peak_force"][0]) / peak - 1.0) / (1.5 * run.verdict.force + 1e-8)
 
-    return Case(model, 1.4 * speed / 9.81, error)
+    return Case(model, speed / 9.81 + max(0.4 * speed / 9.81, 0.7 * lasts), error)  # beyond the peak
 
 
 def _kind(draw: Callable[..., Case], dimension: int, compliant: bool) -> Callable[[np.random.Generator], Case]:

@@ -70,7 +70,7 @@ class MotorBacklashLoad:
     InputError
         For a value out of range.
 
-    >>> round(MotorBacklashLoad(0.5, 2e-4, 0.5).events[0], 6)
+    >>> round(float(MotorBacklashLoad(0.5, 2e-4, 0.5).events[0]), 6)
     0.008944
     """
 
