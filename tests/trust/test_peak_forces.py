@@ -54,3 +54,16 @@ def test_the_error_of_a_peak_force_is_at_most_what_is_claimed(law, force, height
     error = abs(run.contacts["peak_force"][0] - right) / right
     assert run.verdict.kind == "accurate"
     assert error <= 1.5 * run.verdict.force + 1e-9  # of the reference, between whose points the peak lies
+
+
+def test_polynomials_of_a_few_steps_may_agree_by_chance():
+    """Twelve steps: polynomials through five and six impulses agreed to 1.3e-6, and two runs to 5e-7, where
+    the peaks of both were 7e-6 too high."""
+    law = KelvinVoigt(stiffness=632045.7490804347, exponent=1.0, damping=687.2723515723658)
+    height = 2.13917710319852
+    floor = PointPlane("floor", "ground", "ball", contact=Compliant(law))
+    ball = PlanarBody("ball", mass=1.0, inertia=0.004, position=(0.0, height))
+    model = Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -G))])
+    run = simulate(model.build(), t_end=1.4 * np.sqrt(2 * height / G))
+    right = peak(lambda d, r, a: law.stiffness * d + law.damping * r, np.sqrt(2 * G * height))
+    assert abs(run.contacts["peak_force"][0] - right) / right <= 1.5 * run.verdict.force
