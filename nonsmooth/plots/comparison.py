@@ -62,7 +62,7 @@ def comparison(found: Comparison) -> Figure:
     Of a sensitive motion, which is compared until its horizon, differences of its statistics with their intervals too.
     """
     impulse = found.table[found.reference]["impulse"]
-    shown = sorted(found.contacts, key=lambda name: -impulse[name])[: None if found.show else JOINTS]
+    shown = sorted(found.shown_contacts, key=lambda name: -impulse[name])[: None if found.show else JOINTS]
     # of the lower panels, over the height of the upper ones
     coordinates_shown, reactions = found.shown("q"), found.shown("reaction")
     extents = found.settings["scale of coordinates [m or rad]"]

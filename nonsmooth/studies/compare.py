@@ -132,7 +132,7 @@ class Comparison(Result):
         return tuple(case.label for case in self.cases)
 
     @property
-    def contacts(self) -> tuple[str, ...]:
+    def shown_contacts(self) -> tuple[str, ...]:
         """The contacts to show: by default of each joint the one with the largest impulse in the reference."""
         impulse, found = self.table[self.reference]["impulse"], dict[str, str]()
         chosen = tuple(name for name in impulse if {name, name.partition(".")[0]} & set(self.show))
@@ -190,7 +190,7 @@ class Comparison(Result):
             unit = first.reaction.unit_list[first.reaction.names.index(name)]
             largest = [float(np.max(np.abs(self.runs[label].reaction[name]))) for label in self.labels]
             lines.append((f"{name}: largest reaction without impacts [{unit}]", largest))
-        for contact in self.contacts:
+        for contact in self.shown_contacts:
             lines += [
                 over("impulse", f"{contact}: impulse [N s]", contact),
                 over("window_force", f"  largest mean force over {self.edges[1] - self.edges[0]:.3g} s [N]", contact),
