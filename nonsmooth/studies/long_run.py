@@ -337,8 +337,17 @@ class _Runs:
         twin = any("deviation" in one.name for one in self.measures)
         self.ladder = [
             Members(
-                system, scheme, steps, dict(parameters), given, self.window, period, places=places,
-                spectra=tuple(one.name for one in self.spectra), twin=twin, seed=seed,
+                system,
+                scheme,
+                steps,
+                dict(parameters),
+                given,
+                self.window,
+                period,
+                places=places,
+                spectra=tuple(one.name for one in self.spectra),
+                twin=twin,
+                seed=seed,
             )  # fmt: skip
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]
