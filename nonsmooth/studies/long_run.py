@@ -348,7 +348,7 @@ class _Runs:
                 spectra=tuple(one.name for one in self.spectra),
                 twin=twin,
                 seed=seed,
-            )  # fmt: skip
+            )
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]
         self.levels: list[_Level] = []
