@@ -98,6 +98,8 @@ class Rung:
 
 #: runs a rung; raises SimulationFailed
 Run = Callable[[Rung], Trajectory]
+#: the difference of a run and a finer one, whose steps are given
+Compare = Callable[[Trajectory, Trajectory, StepControl], Difference]
 
 
 @dataclass(eq=False)
@@ -176,7 +178,7 @@ def rungs(stepper: Any, length: float, *, coarse: bool = False) -> list[Rung]:
 
 
 def climb(
-    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
+    run: Run, ladder: Sequence[Rung], compared: Compare, accuracy: float, *,
     since: float = math.inf, patience: int = FAILURES,
 ) -> Climb:  # fmt: skip
     """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error, or a finer one is
@@ -205,7 +207,7 @@ def climb(
             found.tried.append(f"{said}: {len(one.t) - 1} steps")
             found.coarser, found.best = found.best, one
             found.before = found.difference
-            found.difference = None if found.coarser is None else compared(found.coarser, one)
+            found.difference = None if found.coarser is None else compared(found.coarser, one, rung.control)
             found.costs.append(time.process_time() - began)
             ended += 1
             by_error = isinstance(rung.control, ErrorControl)
@@ -305,7 +307,7 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         if spent:
             first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with_verdict(first, verdict, accuracy, tried)
-    found = compare.of_unique(first, fine)
+    found = compare.of_unique(first, fine, rung.control)
     # a contact that the run itself misses is missed in its motion; other signs matter in the finer run only
     signs, others = signs_between_rows(first, system, values), fine.verdict.signs
     if signs:  # what both miss is told once
