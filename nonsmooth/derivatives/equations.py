@@ -117,12 +117,14 @@ class PhaseEquations:
         return value[0, :, 0], D[0]
 
     def _solved(self, equations: tuple["_Rows", "_Rows"], rows: Array) -> tuple[Array, Array]:
-        """Solutions z (n, nz) and their derivatives; of least norm where rows of constraints are dependent."""
+        """Solutions z (n, nz) and their derivatives; of least norm where rows of constraints are dependent, NaN where a
+        slip in space vanishes, which has no direction."""
         linear, derivative = equations
         K, r = linear(rows, self.parameters)
         scale = 1.0 / np.maximum(np.abs(K).max(axis=2, keepdims=True), np.finfo(float).tiny)
         K, r = K * scale, r * scale
-        inverse = _inverse(K)
+        inverse, solvable = np.full_like(K, np.nan), np.isfinite(K).all(axis=(1, 2))
+        inverse[solvable] = _inverse(K[solvable])
         z = -(inverse @ r)
         z -= inverse @ (K @ z + r)
         (D,) = derivative(rows, z[:, :, 0], self.parameters)

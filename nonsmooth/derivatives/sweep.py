@@ -102,7 +102,7 @@ class Sweep:
         own, n = self.equations.own, self.equations.n
         steps, successors = transitions(self.equations, self.t, self.q, self.v, self.phases.modes)
         missed = np.abs(successors - np.hstack([self.q, self.left])[1:]) / self.scale
-        defect = float(missed.max(initial=0.0))
+        defect = float(np.nanmax(missed, initial=0.0))
         found = np.full((len(self.t), n, start.shape[1]), np.nan)
         changes = np.concatenate([[False], self.phases.changes(), [False]])
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
@@ -112,6 +112,8 @@ class Sweep:
                 if row > 0:
                     S = steps[row - 1][:, :n] @ S
                     S[:, :own] += steps[row - 1][:, n:]
+                    if not np.isfinite(S).all():
+                        raise NoDerivative("a slip in space begins or ends, which is not differentiated")
                 if row in struck:
                     S, error = self._after_impact(row, struck[row], S)
                     defect = max(defect, error)

@@ -14,8 +14,11 @@ from nonsmooth import (
     Model,
     MoreauJean,
     PlanarBody,
+    PointForce,
     PointPlane,
     Rigid,
+    SpatialBody,
+    SpherePlane,
     simulate,
 )
 from nonsmooth.derivatives import gradient, sensitivities
@@ -168,6 +171,19 @@ def test_a_bar_that_lands_flat_has_a_derivative_only_where_it_stays_flat():
     assert found.verdict == "no derivatives from t = 0.451524 s on: left and right strike together"
     ends = int(np.flatnonzero(run.t == run.impacts["t"][0])[0])
     assert np.isfinite(found.q[:ends]).all() and np.isnan(found.q[ends:]).all()
+
+
+def test_a_slip_in_space_that_begins_from_rest_has_no_derivative():
+    """Its direction has none; the matrix of its first step was not finite, which ended in a LinAlgError."""
+    model = Model(
+        [Ground(), Gravity(acceleration=(0.0, 0.0, -9.81)), PointForce("push", "ball", force=(3.0, 1.0, 0.0))]
+    )
+    model.add(SpatialBody("ball", mass=1.0, inertia=(1e-2, 1e-2, 1e-2), position=(0.0, 0.0, 0.1)))
+    law = Rigid(restitution=0.0, friction=0.1)
+    model.add(SpherePlane("floor", "ground", "ball", radius=0.1, normal=(0.0, 0.0, 1.0), contact=law))
+    found = gradient(model.build(), of="ball.x", wrt="ball.mass", t_end=0.2)
+    assert found.verdict.endswith("on: a slip in space begins or ends, which is not differentiated")
+    assert np.isnan(found.values).all() and np.isfinite(found.defect)
 
 
 def test_what_cannot_be_differentiated_is_refused_with_a_reason():
