@@ -209,7 +209,7 @@ class Agreement:
     def of_unique(self, coarse: Trajectory, fine: Trajectory, control: StepControl) -> Difference:
         """The difference of what the motion determines: where positions agree, and peak forces do not since the load
         of several contacts is shared arbitrarily, of the forces of pairs of bodies. Peaks of compliant contact are not
-        called more accurate than the integration (`control`, of the run that is judged): they may agree by chance."""
+        called more accurate than the integration, of the run with the verdict (`control`): they may agree by chance."""
         found = self.difference(coarse, fine)
         if fine.compliant and isinstance(control, ErrorControl) and found.force > 0.0:
             found = replace(found, force=max(found.force, control.rtol))

@@ -16,6 +16,7 @@ from nonsmooth import (
     Ground,
     JointFriction,
     Landing,
+    Load,
     Model,
     MoreauJean,
     PlanarBody,
@@ -259,6 +260,27 @@ def test_two_rotors_take_each_other_along():
     t, left = 4.0 / 3.0, 2.0 - 4.0 / 3.0
     assert run.end.q[[2, 5]] == pytest.approx([1.5 * t**2 + 4.0 * left, 6.0 * t - 0.75 * t**2 + 4.0 * left], abs=1e-9)
     assert run.energy["loss_friction"][-1] == pytest.approx(1.2, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["EventDriven", "MoreauJean", "GaussQP, landing"])
+def test_a_one_way_clutch_holds_in_one_direction(name):
+    """Friction and a constant torque, together from -drag to what the clutch holds. A motor whose torque 4 N m (1 - t)
+    changes sign takes a wheel along until that needs the drag, and both are free from then on."""
+    own, wheel, held, drag, torque, t_end = 0.02, 0.05, 6.0, 0.03, 4.0, 2.0
+    model = Model([Ground(), Torque("drive", "motor", torque=lambda t: torque * (1 - t))], silence=LEVEL)
+    for body, inertia in (("motor", own), ("wheel", wheel)):
+        model.add(PlanarBody(body, mass=1.0, inertia=inertia))
+        model.add(Revolute(f"{body} hinge", "ground", body))
+    model.add(JointFriction("clutch", "motor", "wheel", torque=(held + drag) / 2))
+    model.add(Load("one way", "motor", "wheel", torque=lambda t, a, b, p: (held - drag) / 2))
+    stepper, dt = scheme(name)
+    run = simulate(model.build(), stepper, t_end=t_end, dt=dt)
+    opens = 1 + drag * (own + wheel) / (wheel * torque)
+    common = torque * (opens - opens**2 / 2) / (own + wheel)
+    left = torque * ((t_end - opens) - (t_end**2 - opens**2) / 2) + drag * (t_end - opens)
+    right = common + left / own, common - drag * (t_end - opens) / wheel
+    error = 1e-9 if name == "EventDriven" else 1e-3  # of time stepping, that of the step in which it opens
+    assert run.v.array[-1, [2, 5]] == pytest.approx(right, abs=error * common)
 
 
 @pytest.mark.parametrize("name", [pytest.param("EventDriven", marks=pytest.mark.slow), *SECOND])
