@@ -103,18 +103,27 @@ def remarks_of(
     statistics: Mapping[str, Statistics], without: Mapping[str, str], reference: str, horizon: float, than: str = ""
 ) -> list[str]:
     """Sentences on a sensitive motion: its horizon, by how much the energy that each case loses differs from that of
-    the reference, which may be called `than`, the verdict of each, and why some are without statistics."""
+    the reference, which may be called `than`, the verdict of each, and why some are without statistics. Differences are
+    those of all cases at once, by Bonferroni's inequality: of four that are
+    alike, one would differ by chance in every fifth study otherwise."""
+    from scipy.stats import t
+
     said = [f"The motion is sensitive: runs are compared until its horizon, {horizon:.3g} s"]
     if statistics:
         members = sorted({found.members for found in statistics.values()})
         said[0] += (
-            f"; beyond it their statistics are, with 95 % intervals, of {' or '.join(map(str, members))} runs each"
+            f"; beyond it their statistics are, with 95 % intervals, of {' or '.join(map(str, members))} runs each, and "
+            "differences at 95 % for all of them together"
         )
     said[0] += "."
-    for label, found in statistics.items() if reference in statistics else ():
+    others = [label for label in statistics if label != reference and reference in statistics]
+    for label in others:
+        found = statistics[label]
         apart, half = difference_of(found[RATE], statistics[reference][RATE])
-        if label == reference or not math.isfinite(half):
+        if not math.isfinite(half):
             continue
+        free = max(min(found.members, statistics[reference].members) - 2, 1)
+        half *= float(t.ppf(1 - 0.025 / len(others), free) / t.ppf(0.975, free))
         if abs(apart) <= half:
             share = f"{100 * (abs(apart) + half):.2g} %"
             said.append(f"{label}: no difference from {than or reference} in the energy lost is seen, < {share}.")

@@ -49,7 +49,7 @@ LEVELS, QUICK = 4, 4.0
 SPECTRAL = ("frequency", "density", "low", "high")
 SPECTRUM = "spectrum:"
 #: precision that is wanted and seconds that it may take where neither an end nor a precision is given
-PRECISION, SECONDS = 0.05, 60.0
+PRECISION, SECONDS = 0.05, 50.0
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def long_run(
     members : int
         Number of independent runs with each step size, at least 4.
     max_seconds : [s]
-        Time after which no further runs begin; 60 s of a whole motion, or if there is no end.
+        Time after which no further runs begin; 50 s of a whole motion, or if there is no end.
     seed : int
         Seed of the initial states.
     parameters, arguments : constant parameters of the system, and arguments of the function

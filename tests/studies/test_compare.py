@@ -241,9 +241,10 @@ def test_differences_of_statistics_are_told_in_words() -> None:
 
     known = {"rigid": estimated(40.0, 0.4), "soft": estimated(47.2, 1.6), "hard": estimated(40.4, 1.6)}
     said = remarks_of(known, {"stiff": "has no statistics: x"}, "rigid", 0.03, "rigid contact")
+    # half widths of 4.2 and 4.1 % alone, of both together times t(0.9875, 6) / t(0.975, 6) = 1.213
     assert said[1:3] == [
-        "soft loses 18 ± 4.2 % more energy than rigid contact.",
-        "hard: no difference from rigid contact in the energy lost is seen, < 5.1 %.",
+        "soft loses 18 ± 5.1 % more energy than rigid contact.",
+        "hard: no difference from rigid contact in the energy lost is seen, < 6 %.",
     ]
     assert said[-1] == "stiff has no statistics: x"
     assert lines_of(known, ["rigid", "stiff"]) == [("energy-rate [W], 95 %", ["40.00 ± 0.40", "-"])]
