@@ -112,8 +112,8 @@ def remarks_of(
     if statistics:
         members = sorted({found.members for found in statistics.values()})
         said[0] += (
-            f"; beyond it their statistics are, with 95 % intervals, of {' or '.join(map(str, members))} runs each, and "
-            "differences at 95 % for all of them together"
+            f"; beyond it their statistics are, with 95 % intervals, of {' or '.join(map(str, members))} runs each, "
+            "and differences at 95 % for all of them together"
         )
     said[0] += "."
     others = [label for label in statistics if label != reference and reference in statistics]
