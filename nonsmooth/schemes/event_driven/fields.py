@@ -75,7 +75,7 @@ class Touch:
     before = Count("-", "mode before an event")
     # scales of a step
     least_gap = Number("m", "gap regarded as closed, however well times are resolved", constant=True)
-    closed_gap = Number("m", "gap regarded as closed, which the round-off of times may be")
+    closed_gap = Number("m", "gap regarded as closed, which the round-off of times and places may be")
     zero_force = Number("N", "force regarded as zero")
     zero_slip = Number("m/s", "slip regarded as zero")
     # events
@@ -145,6 +145,7 @@ class EventRun:
     kept_stop = Count("-", "the next stop at the start of the step")
     shared = Count("-", "of forces that are not unique, see `phase_motion`")
     kept_shared = Count("-", "after the last accepted step")
+    coarse = Number("m", "round-off of places, of turned bodies by their angles")
     # its event
     kind = Count("-", "0: none")
     which = Count("-", "contact")

@@ -579,8 +579,8 @@ def change_by_impact(run, before):
         for k in range(len(run.touches)):  # rebounds below the shortest flight, or below round-off, are suppressed
             touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
             rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
-            speed = touch.speed
-            if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
+            speed, lowest = touch.speed, max(LOWEST, run.coarse)
+            if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * lowest * pull):
                 touch.restitution, ended = 0.0, True
         if not ended:
             break

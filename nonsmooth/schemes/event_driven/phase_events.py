@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.compile.records.values import dot, largest
+from nonsmooth.compile.kernels import is_planar, kernel, piece
+from nonsmooth.compile.records.values import dot, largest, linear
 from nonsmooth.schemes.event_driven.fields import DEGREE, REFERRED
 from nonsmooth.schemes.event_driven.phase_motion import advance, copy, extend, motion_within
 from nonsmooth.schemes.event_driven.tolerances import EVENTS, LANDED
@@ -135,17 +135,29 @@ PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
 BISECTIONS = 80
 
 
+@kernel
+def round_off_of_place(q, reach):
+    """Round-off [m] of places on a body, no further than `reach` from its origin. In the plane turns are counted: after
+    1300 turns an angle is resolved to 2e-12 rad only."""
+    if is_planar(q):
+        return EPSILON * (max(abs(q[0]), abs(q[1])) + reach * abs(q[2]))
+    return EPSILON * largest(abs(linear(q)))
+
+
 @piece
 def set_scales(run):
     """Gaps, forces and slips that are zero in the step, from stage 0 to `end`."""
     start, end, system = run.stages[0], run.end, run.system
     size = start.applied + start.moving
+    run.coarse = 0.0
+    for of in end.bodies:
+        run.coarse = max(run.coarse, round_off_of_place(of.q, system.reach))
     for k in range(len(run.touches)):
         touch, of = run.touches[k], start.contacts[k]
         contact = touch.contact
         touch.refuted = 0
         fastest = max(abs(of.rates[0]), abs(end.contacts[k].rates[0]))
-        touch.closed_gap = max(touch.least_gap, SAME_EVENT * abs(end.t) * fastest)
+        touch.closed_gap = max(max(touch.least_gap, run.coarse), SAME_EVENT * abs(end.t) * fastest)
         if touch.mode != OPEN:
             typical = contact.impulse_scale / system.longest
             if of.mobility > 0.0:
