@@ -444,7 +444,8 @@ class _Runs:
             if more is not None:
                 windows, members = more
                 continue
-            if len(self.levels) < 2 or not self._differ() or not self._affords(windows, members):
+            cost = 3.0 * self.levels[-1].seconds * windows * members  # of the next finer steps
+            if len(self.levels) < 2 or not self._differ() or not cost / width(self.executor) < self.left:
                 return self._conclude(windows)
             coarse = self.levels.pop(0)
             self.rejected = self.rejected or (coarse, self._parts([coarse]))
@@ -497,18 +498,15 @@ class _Runs:
         if self.whole:
             wanted = windows, min(2 * members, self.members)
             return wanted if wanted != (windows, members) and self._cost(*wanted) < self.left else None
-        if self.precision is not None and self._stationary() and self._reached():
-            return None
+        if self.precision is not None and self._stationary():
+            if all(part.half <= self.precision * abs(part.value) for part in self._parts(self.levels)):
+                return None
         next_ = 2 * windows if self.precision is not None or self.most is None else self.most
         next_ = min(next_, self.most or next_)
         each = self._cost(windows + 1, members)
         if each > 0:
             next_ = min(next_, windows + int(0.9 * self.left / each)) if self.left < math.inf else next_
         return (next_, members) if next_ > windows * 1.1 or next_ == self.most != windows else None
-
-    def _affords(self, windows: int, members: int) -> bool:
-        finest = self.levels[-1]
-        return 3.0 * finest.seconds * windows * members / width(self.executor) < self.left
 
     def _dropped(self, levels: Sequence[_Level]) -> list[int]:
         """Rows that each measure takes to become stationary, at least."""
@@ -538,32 +536,27 @@ class _Runs:
     def _parts(self, levels: Sequence[_Level]) -> list[Part]:
         return estimates(self.measures, self._samples(levels))
 
-    def _reached(self) -> bool:
-        parts = self._parts(self.levels)
-        return all(part.half <= (self.precision or 0.0) * abs(part.value) for part in parts)
-
     def _regular(self) -> bool:
         """Whether the members move alike until the end, or repeat one motion, perhaps with other phases."""
-        if self.whole:
-            return all(_alike(one) for one in self._samples(self.levels))
+        if self.whole:  # motions agree in each measure, to a thousandth
+            series = [one.series[:, 0] for one in self._samples(self.levels)]
+            return all(bool(np.all(x.std(axis=0) <= 1e-3 * np.abs(x.mean(axis=0)))) for x in series)
         return all(one.alike or one.repeats and not one.several for one in self._samples(self.levels))
 
     def _differ(self) -> bool:
         """Whether the two step sizes differ by more than sampling explains, at 5 % for all measures together."""
-        return not self._regular() and bool(np.any(self._welch() < (1 - CONFIDENCE) / len(self.measures)))
-
-    def _welch(self) -> Array:
-        """Probabilities of differences as large as those of the two step sizes."""
         from scipy.stats import t
 
-        found = []
+        if self._regular():
+            return False
+        found = []  # probabilities of differences as large as these, by Welch's test
         for a, b in zip(*(self._parts([level]) for level in self.levels[-2:]), strict=True):
             error, apart = math.hypot(a.error, b.error), abs(a.value - b.value)
             if not error:
                 found.append(1.0 if not apart else 0.0)
                 continue
             found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))))
-        return np.array(found)
+        return bool(np.any(np.array(found) < (1 - CONFIDENCE) / len(self.measures)))
 
     def _conclude(self, windows: int) -> Statistics:
         """The result; InputError if the motion is not stationary."""
@@ -586,19 +579,18 @@ class _Runs:
         for i, (measure, part) in enumerate(zip(self.measures, parts, strict=True)):
             found[measure.name] = self._estimate(i, measure, part, pairs, differ, regular)
         kind = self._kind(regular, samples)
-        size = samples[0].size
+        ensemble, transient = self.ladder[0], samples[0].dropped * samples[0].size
         series = samples[-1].values[:, 3].reshape(-1, samples[-1].values.shape[3])
         first = np.cumsum([0] + [1 + (one.over is not None) for one in self.measures[:-1]])
         return Statistics(
             system=self.levels[0].ensemble.system.name, kind=kind, measures=found,
-            verdict=self._verdict(kind, found, differ), window=self.window, period=self.ladder[0].period,
-            members=sum(len(one.values) for one in samples), windows=windows, transient=samples[0].dropped * size,
+            verdict=self._verdict(kind, found, differ), window=self.window, period=ensemble.period,
+            members=sum(len(one.values) for one in samples), windows=windows, transient=transient,
             steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
             samples=series[:, first][:: max(1, len(series) // 20_000)],
-            places=self._places(counted, samples[0].dropped * size), seed=self.ladder[0].seed,
-            spectra={
-                one.name: self._spectrum(one.name, counted, samples[0].dropped * size, regular) for one in self.spectra
-            },
+            places={name: np.mean(_means(counted, name, transient), axis=0) for name in ensemble.places},
+            seed=ensemble.seed,
+            spectra={one.name: self._spectrum(one.name, counted, transient, regular) for one in self.spectra},
         )  # fmt: skip
 
     def _exact(self, samples: Sequence[Sample]) -> list[Part]:
@@ -683,11 +675,6 @@ class _Runs:
                 parts.append(f"the precision of {100 * self.precision:.2g} % is not reached: {worst.name} needs {need}")
         return "; ".join([*parts, *self.given_up])
 
-    def _places(self, levels: Sequence[_Level], dropped: int) -> dict[str, Array]:
-        """Densities after the transient, of all members."""
-        names = self.ladder[0].places
-        return {name: np.mean(_means(levels, name, dropped), axis=0) for name in names}
-
     def _spectrum(self, name: str, levels: Sequence[_Level], dropped: int, regular: bool) -> Array:
         """Frequencies, spectral density, and the ends of its 95 % interval, by the jackknife of its logarithm."""
         from scipy.stats import t
@@ -725,12 +712,6 @@ class _Advance:
 
     def __call__(self, index: int, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
         return self.ensembles[index].advance(level, member, state, done, count)
-
-
-def _alike(sample: Sample) -> bool:
-    """Whether whole motions agree in each measure, to a thousandth."""
-    values = sample.series[:, 0]
-    return bool(np.all(values.std(axis=0) <= 1e-3 * np.abs(values.mean(axis=0))))
 
 
 def _percent(offset: float, half: float) -> str:

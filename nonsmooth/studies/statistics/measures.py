@@ -364,7 +364,10 @@ class Named:
             whom = about if about in self.system.contact_names else ""
             count = self._plain(f"impacts:{whom}" if whom else "impacts", given)
             rate = replace(count, function=_impacts((whom,) if whom else self.system.contact_names, 1.0))
-            made = replace(made, name=text, unit=_per_rate(made.unit), meaning=f"{made.meaning}, per impact", over=rate)
+            unit = {"W": "J", "N": "N s", "-": "s"}.get(
+                made.unit, f"{made.unit} s"
+            )  # that of it over impacts per second
+            made = replace(made, name=text, unit=unit, meaning=f"{made.meaning}, per impact", over=rate)
         return self._with_statistic(made, given, statistic) if at else made
 
     def _of_user(self, function: Callable[[Trajectory], Any]) -> Measure:
@@ -472,8 +475,3 @@ class Named:
             "spectrum": lambda: spectrum(columns[0]),
         }[word]()  # fmt: skip
         return Measure(given.partition("@")[0], unit, f"{about}: {meaning}" if about else meaning, function)
-
-
-def _per_rate(unit: str) -> str:
-    """The unit of a measure over impacts per second."""
-    return {"W": "J", "N": "N s", "-": "s"}.get(unit, f"{unit} s")

@@ -125,7 +125,8 @@ class Members:
         system, values = self.system, self.system.parameter_vector(self.parameters)
         random = np.random.default_rng([self.seed, level, member])
         radii, first = system.gyration(values), system.start
-        speed = float(np.max(np.abs(first.v) * radii, initial=0.0)) or _length(system, values) / self.window
+        length = float(np.min(system.elementwise.gap_sizes(values))) if system.nc else 1e-2  # the smallest clearance
+        speed = float(np.max(np.abs(first.v) * radii, initial=0.0)) or length / self.window
         for _ in range(DRAWS):
             moved = replace(first, v=first.v + APART * speed / radii * random.standard_normal(system.nv))
             try:
@@ -179,8 +180,3 @@ class Members:
         fields = {name: density(known[name], self.system.q_names, p)(of) for name in self.places}  # type: ignore[arg-type]
         fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
         return np.column_stack(columns), fields
-
-
-def _length(system: System, values: Array) -> float:
-    """A length [m] of the mechanism: its smallest clearance, or 1 cm."""
-    return float(np.min(system.elementwise.gap_sizes(values))) if system.nc else 1e-2
