@@ -59,7 +59,13 @@ def phases_of(trajectory: Trajectory, system: System, parameters: Array) -> Phas
     known = np.array(trajectory.mode.array, dtype=int)[:-1]
     begins = np.isin(np.arange(n - 1), [0, *(row for row, _ in impact_rows(trajectory))])[:, None]
     P_N = np.asarray(trajectory.lam_N.array)[1:] * dt
-    P_T = _smooth_friction(trajectory, system)
+    P_T = np.array(trajectory.P_T.array, dtype=float).reshape(n, nc, system.dimension - 1)
+    for row, table in impact_rows(trajectory):
+        for one in table:
+            k = system.contact_names.index(str(one["contact"]))
+            # in space a table has the length of an impact's friction alone: its step is taken as one that slips
+            P_T[row, k] -= one["P_T"] if system.dimension == 2 else P_T[row, k]
+    P_T = P_T[1:]  # of friction, without those of impacts
     loaded = P_N > 0.0
     inside = np.linalg.norm(P_T, axis=2) < mu * P_N * (1.0 - INSIDE)
     closed = np.where(begins, loaded, known != OPEN)
@@ -98,15 +104,3 @@ def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Imp
         found["rebounds"][k] = 1.0 * (one["gamma_plus"] > -LASTS * one["gamma_minus"])
         found["approach"][k] = -one["gamma_minus"]
     return Impact(**found)
-
-
-def _smooth_friction(trajectory: Trajectory, system: System) -> Array:
-    """Impulses of friction of each step (n - 1, nc, tangents), without those of impacts."""
-    n, nc = len(trajectory.t), system.nc
-    P_T = np.array(trajectory.P_T.array, dtype=float).reshape(n, nc, system.dimension - 1)
-    for row, table in impact_rows(trajectory):
-        for one in table:
-            k = system.contact_names.index(str(one["contact"]))
-            # in space a table has the length of an impact's friction alone: its step is taken as one that slips
-            P_T[row, k] -= one["P_T"] if system.dimension == 2 else P_T[row, k]
-    return P_T[1:]

@@ -205,7 +205,15 @@ class Sweep:
             elif kind == "slips" and self.system.dimension == 3:
                 raise NoDerivative("a slip in space begins, which is not differentiated")
             else:
-                rate, dt = self._force_vanishes(kind, k, row, f, forces, S)
+                # a contact's force vanishes, or its distance from the cone
+                ng, nc, n = self.system.ng, self.system.nc, self.equations.n
+                vanishing = forces[ng + k]
+                if kind == "slips":
+                    mu = friction_of(self.system, self.parameters)[k]
+                    vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
+                rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
+                change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
+                dt = np.divide(-change, rate, out=np.full_like(change, np.inf), where=rate != 0.0)
             none = np.zeros_like(dt)
             self.events.append(
                 Event(float(self.t[row]), row, kind, self.system.contact_names[k], rate, dt, none, 0.0, none)
@@ -214,17 +222,6 @@ class Sweep:
                 break
         self._check_held(row, row, S)
         return S
-
-    def _force_vanishes(self, kind: str, k: int, row: int, f: Array, forces: Array, S: Array) -> tuple[float, Array]:
-        """Rate of a contact's force, or of its distance from the cone, before the event, and derivative of its time."""
-        ng, nc, n = self.system.ng, self.system.nc, self.equations.n
-        vanishing = forces[ng + k]
-        if kind == "slips":
-            mu = friction_of(self.system, self.parameters)[k]
-            vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
-        rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
-        change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
-        return rate, np.divide(-change, rate, out=np.full_like(change, np.inf), where=rate != 0.0)
 
     def _check_held(self, row: int, step: int, S: Array) -> None:
         """Joints, closed gaps and slips that stick stay at zero for any parameter; else two events were one."""

@@ -27,23 +27,20 @@ WEIGHTS, TIMES = [*(DOP853.A[j, :j] for j in range(DOP853.n_stages)), DOP853.B],
 
 def transitions(equations: PhaseEquations, t: Array, q: Array, v: Array, modes: Array) -> tuple[Array, Array]:
     """Derivatives (n - 1, nx, nx + parameters) of each row's successor by it and by the parameters; the successors."""
-    parts = [slice(first, min(first + AT_ONCE, len(t) - 1)) for first in range(0, len(t) - 1, AT_ONCE)]
-    found = [_step(equations, t[one], t[one.start + 1 : one.stop + 1] - t[one], np.hstack([q[one], v[one]]), modes[one])
-             for one in parts]  # fmt: skip
+    n, nq, found = equations.n, equations.nq, list[tuple[Array, Array]]()
+    for first in range(0, len(t) - 1, AT_ONCE):
+        rows = slice(first, min(first + AT_ONCE, len(t) - 1))
+        h, x = np.diff(t[rows.start : rows.stop + 1]), np.hstack([q[rows], v[rows]])
+        X = np.concatenate([np.broadcast_to(np.eye(n), (len(x), n, n)), np.zeros((len(x), n, equations.own))], axis=2)
+        slopes: list[tuple[Array, Array]] = []
+        for weights, share in zip(WEIGHTS, (*TIMES[: len(WEIGHTS) - 1], 1.0), strict=True):
+            used = [(w * h, *slope) for w, slope in zip(weights, slopes, strict=True) if w]
+            at = x + sum((w[:, None] * one for w, one, _ in used), np.zeros_like(x))
+            to = X + sum((w[:, None, None] * one for w, _, one in used), np.zeros_like(X))
+            if len(slopes) < len(WEIGHTS) - 1:
+                f, f_x, f_p, _ = equations.rates(t[rows] + share * h, at[:, :nq], at[:, nq:], modes[rows])
+                change = f_x @ to
+                change[:, :, n:] += f_p
+                slopes.append((f, change))
+        found.append((to, at))
     return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
-
-
-def _step(equations: PhaseEquations, t: Array, h: Array, x: Array, modes: Array) -> tuple[Array, Array]:
-    n, nq = equations.n, equations.nq
-    X = np.concatenate([np.broadcast_to(np.eye(n), (len(t), n, n)), np.zeros((len(t), n, equations.own))], axis=2)
-    slopes: list[tuple[Array, Array]] = []
-    for weights, share in zip(WEIGHTS, (*TIMES[: len(WEIGHTS) - 1], 1.0), strict=True):
-        used = [(w * h, *slope) for w, slope in zip(weights, slopes, strict=True) if w]
-        at = x + sum((w[:, None] * one for w, one, _ in used), np.zeros_like(x))
-        to = X + sum((w[:, None, None] * one for w, _, one in used), np.zeros_like(X))
-        if len(slopes) < len(WEIGHTS) - 1:
-            f, f_x, f_p, _ = equations.rates(t + share * h, at[:, :nq], at[:, nq:], modes)
-            change = f_x @ to
-            change[:, :, n:] += f_p
-            slopes.append((f, change))
-    return to, at
