@@ -1,7 +1,7 @@
 """A system as records: the structure of the memory of a run, and how parameters are written into it."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -158,10 +158,9 @@ class Layout:
         bonds: list[tuple[Values, tuple[int, int]]] = []
         for i in order(pairs, len(self._joints)):
             e = elements[i]
-            made = [self._bond(e, k) for k in range(self._count(e))]
+            rows, step = (len(e.rows), self.shape.rows) if isinstance(e, Joint) else (len(e.gap_labels), 1)
+            made = [self._bond(e, k) for k in range(-(-rows // step))]
             many = self.whole["joints" if isinstance(e, Joint) else "contacts"]
-            rows = len(e.rows) if isinstance(e, Joint) else len(made)
-            step = self.shape.rows if isinstance(e, Joint) else 1
             places[e.name] = [step * len(many) + k for k in range(rows)]
             many += made
             self._first[e.name] = made[0]
@@ -176,23 +175,7 @@ class Layout:
         self.whole["reactions"] = [
             self.content.add("Reaction", **reactions[e.name], column=k) for k, e in enumerate(self._joints)
         ]
-        self._couple(bonds)
-        others = self.whole["contacts"] if self.law_of_impact > 0 else []
-        self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
-
-    def _count(self, element: Joint | Contact) -> int:
-        """Bonds of an element."""
-        return -(-len(element.rows) // self.shape.rows) if isinstance(element, Joint) else len(element.gap_labels)
-
-    def _bond(self, element: Joint | Contact, k: int) -> Values:
-        a, b = ({"body": body} for body in self._pairs(element)[0])
-        if isinstance(element, Contact):
-            return self.content.add("Contact", a=a, b=b)
-        left = len(element.rows) - k * self.shape.rows
-        return self.content.add("Joint", a=a, b=b, on=1, empty=np.arange(self.shape.rows) >= left)
-
-    def _couple(self, bonds: Sequence[tuple[Values, tuple[int, int]]]) -> None:
-        """Couplings of bonds in the order of elimination, their common bodies, and their fill-in."""
+        # couplings of bonds in the order of elimination, their common bodies, and their fill-in
         add, near = self.content.add, couplings([pair for _, pair in bonds])
         joints = range(len(self.whole["joints"]))
         coupled = {(k, j): add("Coupling", other=bonds[j][0]) for k in range(len(bonds)) for j in near[k]}
@@ -207,6 +190,15 @@ class Layout:
             bond["couplings"] = [coupled[k, j] for j in near[k]]
             first = sum(j in joints for j in near[k])
             bond["to_joints"], bond["to_contacts"] = bond["couplings"][:first], bond["couplings"][first:]
+        others = self.whole["contacts"] if self.law_of_impact > 0 else []
+        self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
+
+    def _bond(self, element: Joint | Contact, k: int) -> Values:
+        a, b = ({"body": body} for body in self._pairs(element)[0])
+        if isinstance(element, Contact):
+            return self.content.add("Contact", a=a, b=b)
+        left = len(element.rows) - k * self.shape.rows
+        return self.content.add("Joint", a=a, b=b, on=1, empty=np.arange(self.shape.rows) >= left)
 
     # ------------------------------------------------------------------------------------------------------- elements
 
@@ -335,7 +327,10 @@ class Layout:
         that was filled with values that differ in the indices `varied` alone, these."""
         stale = [one for one in self.groups if varied is None or not varied.isdisjoint(one.parameters)]
         for group in stale:
-            self._prepare(memory, group, values)
+            parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
+            slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
+            code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
+            code(len(group.places) // group.each, parameters.ctypes.data, slots)
         if varied is None:  # what no parameter changes: no corners, and bodies where the frame of the ground is
             memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
             body, planar = memory.of["Body"], self.shape.dimension == 2
@@ -362,8 +357,12 @@ class Layout:
                 bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
                 np.add.at(body["steady"], bodies, loads[f"on_{side}"])
             body["steady"][0] = 0.0
-        if self.pads:
-            self._press(memory, values)
+        if self.pads:  # of joint frictions
+            M = np.asarray(self.elementwise.placed(self.start.q, self.start.v, values).masses)
+            forces = {gap: float(values[place]) for gap, place in self._given.items()}
+            press(memory, self.shape, self.pads, self.contacts, M.diagonal(axis1=1, axis2=2), forces)
+            if self.shape.modes:
+                memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
 
     def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
         """Words of a memory, filled with values that differ in the indices `varied` alone, and their values (runs,
@@ -389,12 +388,6 @@ class Layout:
                 words.append((first + size * self.contacts) // 8)
                 numbers.append(law)
         return np.concatenate(words), np.concatenate(numbers, axis=1)
-
-    def _prepare(self, memory: Memory, group: _Group, values: Array) -> None:
-        parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
-        slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
-        code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
-        code(len(group.places) // group.each, parameters.ctypes.data, slots)
 
     def _masses(self, memory: Memory, values: Array) -> None:
         """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
@@ -434,14 +427,6 @@ class Layout:
         laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
         found["threshold"][self.contacts] = [law.threshold for law in laws]
         self._points(memory, values)
-
-    def _press(self, memory: Memory, values: Array) -> None:
-        """Pads of joint frictions."""
-        M = np.asarray(self.elementwise.placed(self.start.q, self.start.v, values).masses)
-        forces = {gap: float(values[place]) for gap, place in self._given.items()}
-        press(memory, self.shape, self.pads, self.contacts, M.diagonal(axis1=1, axis2=2), forces)
-        if self.shape.modes:
-            memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""
