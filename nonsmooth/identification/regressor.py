@@ -78,24 +78,6 @@ class LinkFrame:
         return np.array(self.axes, dtype=float).T
 
 
-def link_frames(system: System, given: Mapping[str, LinkFrame]) -> dict[str, LinkFrame]:
-    """Frame of each body: the given one, else at the first joint that carries the body, parallel to the body's."""
-    bodies = [element for element in system.elements if isinstance(element, Body)]
-    for name in given:
-        if name not in {body.name for body in bodies}:
-            known = ", ".join(body.name for body in bodies)
-            raise InputError(f'frames has the unknown body "{name}"; the bodies are {known}.')
-    joints = [e for e in system.elements if isinstance(e, Joint) and not isinstance(e, PrescribedMotion)]
-    found = {}
-    for body in bodies:
-        joint = next((one for one in joints if one.body_names()[1] == body.name), None)
-        origin = getattr(joint, "at_b", ()) or (0.0,) * system.dimension
-        found[body.name] = given.get(body.name, LinkFrame(tuple(float(x) for x in origin)))
-        if len(found[body.name].origin) != system.dimension:
-            raise InputError(f'The frame of "{body.name}" needs an origin of {system.dimension} components.')
-    return found
-
-
 def inertial_parameters(body: Body) -> tuple[Parameter, ...]:
     """Parameters of one body, in order: ten in space, four in the plane."""
     if not isinstance(body, (PlanarBody, SpatialBody)):
@@ -173,8 +155,20 @@ class Regressor:
                 raise InputError(f"friction takes {', '.join(FRICTION)}, got {word!r}.")
         self.motion = DriveMotion(system, drives)
         self.system, self.drives, self.friction, self.loads = self.motion.system, self.motion.drives, friction, loads
-        self.frames = link_frames(system, frames)
         self._bodies = [element for element in system.elements if isinstance(element, Body)]
+        for name in frames:
+            if name not in {body.name for body in self._bodies}:
+                listed = ", ".join(body.name for body in self._bodies)
+                raise InputError(f'frames has the unknown body "{name}"; the bodies are {listed}.')
+        joints = [e for e in system.elements if isinstance(e, Joint) and not isinstance(e, PrescribedMotion)]
+        #: of each body: the given one, else at the first joint that carries the body, parallel to the body's
+        self.frames: dict[str, LinkFrame] = {}
+        for body in self._bodies:
+            joint = next((one for one in joints if one.body_names()[1] == body.name), None)
+            origin = getattr(joint, "at_b", ()) or (0.0,) * system.dimension
+            self.frames[body.name] = frames.get(body.name, LinkFrame(tuple(float(x) for x in origin)))
+            if len(self.frames[body.name].origin) != system.dimension:
+                raise InputError(f'The frame of "{body.name}" needs an origin of {system.dimension} components.')
         found = [one for body in self._bodies for one in inertial_parameters(body)]
         self._inertial = len(found)
         for drive, unit in zip(self.drives, self.force_units, strict=True):
