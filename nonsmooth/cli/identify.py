@@ -1,7 +1,7 @@
 """`nonsmooth identify excite | estimate | fit`: the functions of `nonsmooth.identification`."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +160,20 @@ def fit(
         )
     made = _mechanism(problem, settings)
     ranges = by_name("--parameter", parameters, _range, units_of(lambda: made), "NAME=LOW:HIGH")
-    motion = _motion_data(data, noise, made.system)
+    known = dict(zip(made.system.q_names, made.system.names.q_units, strict=True))
+    known |= {f"v:{name}": unit for name, unit in zip(made.system.v_names, made.system.names.v_units, strict=True)}
+
+    def unit(name: str) -> str:
+        if name not in known:
+            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(list(known)[:12])}, ...')
+        return known[name]
+
+    levels = by_name("--noise", noise, number_of, unit, "COLUMN=SIGMA, as ball.y=1e-4")
+    read = read_table(data)
+    # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
+    read = dataclasses.replace(read, names=tuple(name.removeprefix("q:") for name in read.names))
+    columns = {name: read.column(name, unit(name)) for name in levels}
+    motion = identification.MotionData(read.times(), columns, levels)
     with progress_bar() as progress:
         found = identification.fit_motion(
             made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, executor=executor,
@@ -192,24 +205,6 @@ def _range(option: str, text: str, unit: Callable[[], str | None]) -> tuple[floa
     if len(ends) != 2:
         raise InputError(f"{option}={text}: write NAME=LOW:HIGH.")
     return ends[0], ends[1]
-
-
-def _motion_data(path: Path, noise: Sequence[str], system: Any) -> Any:
-    """Columns of a file whose noise is named."""
-    known = dict(zip(system.q_names, system.names.q_units, strict=True))
-    known |= {f"v:{name}": unit for name, unit in zip(system.v_names, system.names.v_units, strict=True)}
-
-    def unit(name: str) -> str:
-        if name not in known:
-            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(list(known)[:12])}, ...')
-        return known[name]
-
-    levels = by_name("--noise", noise, number_of, unit, "COLUMN=SIGMA, as ball.y=1e-4")
-    read = read_table(path)
-    # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
-    read = dataclasses.replace(read, names=tuple(name.removeprefix("q:") for name in read.names))
-    columns = {name: read.column(name, unit(name)) for name in levels}
-    return identification.MotionData(read.times(), columns, levels)
 
 
 def _tables(text: str) -> list[Any]:
