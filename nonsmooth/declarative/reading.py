@@ -278,7 +278,16 @@ class _Reader:
             element = self._element(name, data, contact)
             if element is not None:
                 model.add(element)
-        self._check_nodes()
+        # the nodes named by elements, of bodies without errors
+        bodies = {element.name: element for element in model.elements if isinstance(element, Body | Ground)}
+        for element in model.elements:
+            for key, name in zip(element.body_fields, element.body_names(), strict=True):
+                owner, _, node = name.partition(".")
+                nodes = getattr(bodies.get(owner), "nodes", ())
+                if node and owner in bodies and node not in nodes:
+                    there = f"Nodes: {listed(list(nodes))}." if nodes else "A rigid body has none; name the body."
+                    sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
+                    self.source.fault(("elements", element.name, key), sentence)
         model.provenance |= self._words(raw, "provenance", nested=True)
         model.origin |= self._words(raw, "origin", nested=False)
         return Declaration(model, _read_run(self.source, raw["run"]) if "run" in raw else Run(), self.source)
@@ -398,18 +407,6 @@ class _Reader:
                 else:
                     sentence = f'the body "{body}" is not in the file.{hint(body, bodies)} {there}'
                 self.source.fault(("elements", name, key), sentence)
-
-    def _check_nodes(self) -> None:
-        """Check the nodes named by elements, of bodies without errors."""
-        bodies = {element.name: element for element in self.model.elements if isinstance(element, Body | Ground)}
-        for element in self.model.elements:
-            for key, name in zip(element.body_fields, element.body_names(), strict=True):
-                owner, _, node = name.partition(".")
-                nodes = getattr(bodies.get(owner), "nodes", ())
-                if node and owner in bodies and node not in nodes:
-                    there = f"Nodes: {listed(list(nodes))}." if nodes else "A rigid body has none; name the body."
-                    sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
-                    self.source.fault(("elements", element.name, key), sentence)
 
     def _words(self, raw: Mapping[str, Any], key: str, *, nested: bool) -> dict[str, Any]:
         """A table of words and numbers that are not used in equations."""
