@@ -60,37 +60,31 @@ def explore(
         Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
         parameters by name, what is shown, and one line about it. Setting ``values`` does the same as the sliders.
     """
+    from nonsmooth.plots.style import display, shown_unit
+
     kind = _kind()
     built = system.build() if isinstance(system, Model) else system
     if not isinstance(built, System):
         raise InputError(f"explore takes a System or a Model, got {type(system).__name__}.")
-    sliders = _sliders(built, parameters)
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
+    order = list(built.parameters)
+    sliders = []
+    for name, ends in parameters.items():
+        if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
+            raise InputError(f'parameters: "{name}" takes two ends, as (1e-5, 1e-3), got {shown(ends)}.')
+        low, high = (float(built.parameter_vector({name: end})[order.index(name)]) for end in ends)
+        if not low < high:
+            raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
+        unit = built.unit_of(name)
+        told, factor = display(unit, max(abs(low), abs(high)))
+        slider = {"name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE, "factor": factor}
+        slider["value"] = float(np.clip(built.parameters[name], low, high))
+        sliders.append(slider | {"unit": "" if unit == "-" else shown_unit(told)})
     words = (show,) if isinstance(show, str) else show
     if not isinstance(words, Sequence) or not words or not all(isinstance(word, str) for word in words):
         raise InputError(f'show must be "page", or words of Trajectory.plot as ("sketch",), got {shown(show)}.')
     return kind(built, stepper, sliders, tuple(words), {"t_end": t_end, "dt": dt, "state": state})
-
-
-def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Name, ends and value of each parameter, with its display unit."""
-    from nonsmooth.plots.style import display, shown_unit
-
-    if not isinstance(parameters, Mapping) or not parameters:
-        raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
-    order = list(system.parameters)
-    found = []
-    for name, ends in parameters.items():
-        if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
-            raise InputError(f'parameters: "{name}" takes two ends, as (1e-5, 1e-3), got {shown(ends)}.')
-        low, high = (float(system.parameter_vector({name: end})[order.index(name)]) for end in ends)
-        if not low < high:
-            raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
-        unit = system.unit_of(name)
-        told, factor = display(unit, max(abs(low), abs(high)))
-        slider = {"name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE, "factor": factor}
-        slider["value"] = float(np.clip(system.parameters[name], low, high))
-        found.append(slider | {"unit": "" if unit == "-" else shown_unit(told)})
-    return found
 
 
 @functools.cache
@@ -128,7 +122,14 @@ def _kind() -> Any:
             system, stepper, words, options = self._given
             self.busy, self.run, begin = True, None, time.perf_counter()
             try:
-                values = _checked(self.values, self.sliders)
+                ends = {one["name"]: (one["low"], one["high"]) for one in self.sliders}
+                for name, value in self.values.items():
+                    if name not in ends:
+                        raise InputError(f'There is no slider "{name}"; there are {", ".join(ends)}.')
+                    low, high = ends[name]
+                    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                        raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
+                values = {name: float(value) for name, value in self.values.items()}
                 try:
                     self.run = run = simulate(system, stepper, parameters=values, progress=False, **options)
                     self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
@@ -141,17 +142,6 @@ def _kind() -> Any:
                 self.busy = False
 
     return Explorer
-
-
-def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[str, float]:
-    ends = {one["name"]: (one["low"], one["high"]) for one in sliders}
-    for name, value in values.items():
-        if name not in ends:
-            raise InputError(f'There is no slider "{name}"; there are {", ".join(ends)}.')
-        low, high = ends[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
-    return {name: float(value) for name, value in values.items()}
 
 
 def _document(run: Trajectory, words: tuple[str, ...]) -> str:
