@@ -243,7 +243,7 @@ class Translation:
         n = axes[turns[0]] if turns else np.zeros(3)
         lines = axes[slides].reshape(-1, 3)
         late = SLIDE in kinds[next((k for k, kind in enumerate(kinds) if kind != SLIDE), len(kinds)) :]
-        parallel = len(turns) == len(slides) == 1 and _parallel(n, lines[0])
+        parallel = len(turns) == len(slides) == 1 and float(np.linalg.norm(np.cross(n, lines[0]))) < SAME
         cross = len(turns) == 2 and abs(n @ axes[turns[1]]) < SAME
         whole = len(turns) == 3 and abs(np.linalg.det(axes[turns])) > 1e-3 or kinds.count(BALL) == 1 and not turns
         same_point = all(np.linalg.norm(anchors[j] - anchors[turns[0]]) < SAME for j in turns)
@@ -520,7 +520,3 @@ class Translation:
 
 def _three(vector: Array) -> Any:
     return tuple(map(float, vector))
-
-
-def _parallel(u: Array, v: Array) -> bool:
-    return float(np.linalg.norm(np.cross(u, v))) < SAME

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -75,8 +76,8 @@ def read_robot(
     for name, what in source.taken_out:
         robot.report.add("left out", "drawing", name, what)
     robot.report.add("taken", "initial state", path.name, f"keyframe {wanted}" if wanted is not None else "qpos0")
-    left = robot.report.left_out_in_short()
-    if left:
+    if counts := Counter(row.part for row in robot.report.left_out):
+        left = ", ".join(f"{part} ({count})" for part, count in counts.items())
         warnings.warn(f"{path.name}: left out are {left}; the robot's report lists them.", ModelWarning, stacklevel=2)
     return robot
 

@@ -1,6 +1,5 @@
 """What became of the parts of a robot's file: taken, replaced by something else, or left out."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -46,11 +45,6 @@ class Report:
     def left_out(self) -> list[Row]:
         """Parts that are not in the model."""
         return [row for row in self.rows if row.became == "left out"]
-
-    def left_out_in_short(self) -> str:
-        """Kinds of parts that are left out, with their numbers."""
-        counts = Counter(row.part for row in self.left_out)
-        return ", ".join(f"{part} ({count})" for part, count in counts.items())
 
     def __str__(self) -> str:
         rows = [*self.taken, *self.replaced, *self.left_out]
