@@ -9,7 +9,6 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
@@ -75,7 +74,11 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
     check_motion(system, t, residual + rates_of(rows, at.velocities))
     found, attempts = _closed(system, t, _Reached(q, at, rows, residual, 0), p)
     directions = weighted(found.rows, found.at.masses, e.first_rows)
-    kept, v, left = _declared(at.velocities, e.rigid), state.v, rates_of(found.rows, at.velocities)
+    linear = 2 if e.rigid == 3 else 3
+    kept = np.ones(at.velocities.shape, dtype=bool)  # given; rates of deformation always are
+    for part in (slice(0, linear), slice(linear, e.rigid)):
+        kept[:, part] = np.any(at.velocities[:, part] != 0.0, axis=1)[:, None]
+    v, left = state.v, rates_of(found.rows, at.velocities)
     for _ in range(REFINED):
         v = v + e.in_order(directions.least_change(-left, kept=kept))
         left = rates_of(found.rows, e.by_body(v))
@@ -97,15 +100,6 @@ def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby
         return _closed(system, t, guess, parameters)[0].q
     except ModelError:
         return None
-
-
-def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
-    """By body and component, whether its linear or angular velocity is given, not zero; rates of deformation are."""
-    linear = 2 if rigid == 3 else 3
-    kept = np.ones(velocities.shape, dtype=bool)
-    for part in (slice(0, linear), slice(linear, rigid)):
-        kept[:, part] = np.any(velocities[:, part] != 0.0, axis=1)[:, None]
-    return kept
 
 
 def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reached, int]:

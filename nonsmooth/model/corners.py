@@ -498,17 +498,13 @@ class Bounds:
                     slots[to[0]] = (constant, constant)
                 elif table is not None:
                     first, last = (np.searchsorted(table[0, 1:], one, side="right") for one in slots[at[0]])
+                    exact = first == last  # within one row; else the bounds of the column
                     for place, column in zip(to, table, strict=True):
-                        slots[place] = _between(column, first, last)
+                        least = np.where(exact, column[first], column.min())
+                        slots[place] = least, np.where(exact, column[last], column.max())
                 else:
                     slots[to[0]] = _operated(what, [slots[i] for i in at])
         return lower, upper
-
-
-def _between(column: Array, first: Any, last: Any) -> Interval:
-    """Bounds of a column of a table over rows: exact in one row, else those of the column."""
-    one = first == last
-    return np.where(one, column[first], column.min()), np.where(one, column[last], column.max())
 
 
 def _operated(what: int, given: list[Interval]) -> Interval:

@@ -71,8 +71,7 @@ class Element(metaclass=Called):
         wrong = wrong_flag(self)
         if wrong:
             raise self.error(wrong)
-        self._convert()
-        self._read_stated()
+        self._read_texts()
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
             parts = value if isinstance(value, tuple | list) else (value,)
@@ -83,8 +82,9 @@ class Element(metaclass=Called):
             self.check(label, value)
         self.check_together(numbers)
 
-    def _convert(self) -> None:
-        """Strings such as ``"30 um"`` become numbers in SI units."""
+    def _read_texts(self) -> None:
+        """Numbers in SI units in place of texts such as ``"30 um"`` and ``"20 H7/g6"``; ModelError for other texts, and
+        for a callable that is no function of time."""
         for field, unit in field_units(cast(Hashable, type(self))).items():
             value = getattr(self, field)
             own = self.quantity(field).unit if field in self._declared() else unit
@@ -100,6 +100,25 @@ class Element(metaclass=Called):
                 raise self.error(f"{field} {error}{also if self.of_time(field) else ''}.") from None
             if number is not value:
                 object.__setattr__(self, field, number)
+        for field in self._declared():
+            value = getattr(self, field)
+            parts = value if isinstance(value, tuple | list) else (value,)
+            if any(isinstance(one, str) and looks_stated(one) for one in parts):
+                try:
+                    read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
+                except InputError as error:
+                    raise self.error(f"{field}: {error}") from None
+                object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])
+                parts = read
+            if "clearance" not in field and any(isinstance(one, Fit) for one in parts):
+                raise self.error(NO_FIT.format(field))
+            given = wrong_arguments(value, 1) if self.of_time(field) and callable(value) else None
+            if given is not None:
+                what = field if field in ("force", "torque") else "force"
+                raise self.error(
+                    f"{field} must be a function of time alone, but it takes {given}; what depends on the motion is a "
+                    f"Load: Load(name, a, b, {what}=lambda t, a, b, p: ...)."
+                )
 
     def _fill_origin(self) -> None:
         """Set omitted points of its bodies to the origin, with two or three components."""
@@ -158,28 +177,6 @@ class Element(metaclass=Called):
             raise self.error(str(error)) from None
         if isinstance(value, Fit) and "clearance" not in label:
             raise self.error(NO_FIT.format(label))
-
-    def _read_stated(self) -> None:
-        """Numbers in place of texts such as ``"20 H7/g6"``; ModelError for a callable that is no function of time."""
-        for field in self._declared():
-            value = getattr(self, field)
-            parts = value if isinstance(value, tuple | list) else (value,)
-            if any(isinstance(one, str) and looks_stated(one) for one in parts):
-                try:
-                    read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
-                except InputError as error:
-                    raise self.error(f"{field}: {error}") from None
-                object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])
-                parts = read
-            if "clearance" not in field and any(isinstance(one, Fit) for one in parts):
-                raise self.error(NO_FIT.format(field))
-            given = wrong_arguments(value, 1) if self.of_time(field) and callable(value) else None
-            if given is not None:
-                what = field if field in ("force", "torque") else "force"
-                raise self.error(
-                    f"{field} must be a function of time alone, but it takes {given}; what depends on the motion is a "
-                    f"Load: Load(name, a, b, {what}=lambda t, a, b, p: ...)."
-                )
 
     def of_time(self, field: str) -> bool:
         """Whether a callable in this field is a function of time."""

@@ -78,7 +78,11 @@ def loosen(
     """
     if (fit is None) == (clearance is None):
         raise InputError('loosen takes one of fit="20 H7/g6" and clearance=1e-5 [m].')
-    play = _play(clearance if fit is None else fit, fit is not None)
+    play: Any = clearance if fit is None else fit
+    if isinstance(play, str) and (fit is not None or "/" in play):
+        play = stated(play)
+    if fit is not None and not isinstance(play, Fit):
+        raise InputError(f'fit must be one of ISO 286, as "20 H7/g6", got {shown(play)}.')
     if contact is None:
         if restitution is None or friction is None:
             raise InputError("loosen takes contact=..., or both restitution= and friction= of Rigid.")
@@ -105,15 +109,6 @@ def tighten(model: Model, pattern: str = "*") -> Model:
     pattern : name of a joint with clearance, or a pattern with ``*``, ``?`` and ``[...]``
     """
     return _replaced(model, pattern, (Clearance,), lambda one: one.ideal())
-
-
-def _play(value: Any, is_fit: bool) -> Any:
-    """The clearance, a text of a fit read; InputError for a fit that is none."""
-    if isinstance(value, str) and (is_fit or "/" in value):
-        value = stated(value)
-    if is_fit and not isinstance(value, Fit):
-        raise InputError(f'fit must be one of ISO 286, as "20 H7/g6", got {shown(value)}.')
-    return value
 
 
 def _replaced(model: Any, pattern: Any, kinds: tuple[type, ...], made: Callable[[Any], Element]) -> Model:

@@ -72,7 +72,14 @@ class Model(metaclass=Called):
         if not (provenance is None or isinstance(provenance, Mapping)):
             raise ModelError(f"Model: provenance must be a mapping by parameter, got {shown(provenance)}.")
         self.name = name
-        self.silence = _known(silence)
+        if not isinstance(silence, Iterable):
+            raise ModelError(f'silence takes names of remarks, as ["no-gravity"], got {shown(silence)}.')
+        names = (silence,) if isinstance(silence, str) else tuple(silence)
+        for name in names:
+            if not isinstance(name, str) or name not in REMARKS:
+                near = hint(name, REMARKS, 1)
+                raise ModelError(f"silence: there is no remark {shown(name)}.{near} There are: {', '.join(REMARKS)}.")
+        self.silence = names
         self.assembled: Assembled = assemble
         self.provenance: dict[str, Any] = dict(provenance or {})
         self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem
@@ -230,7 +237,18 @@ class Model(metaclass=Called):
                     + (f"in space give {fields}." if fields else "a model is one or the other.")
                 )
             element.check_components(dimension)
-        self._check_references()
+        grounds = [element.name for element in self.elements if isinstance(element, Ground)]
+        if len(grounds) > 1:
+            raise ModelError(f"A model has one ground, got {len(grounds)}: {', '.join(grounds)}; keep one of them.")
+        for element in self.elements:
+            names = element.body_names()
+            for name, field in zip(names, element.body_fields, strict=True):
+                self._check_reference(element, name, getattr(element, field))
+            owners = [name.partition(".")[0] for name in names]
+            if len(names) == 2 and owners[0] == owners[1]:
+                raise element.error(f'it joins "{owners[0]}" to itself; name two bodies.')
+            if len(names) == 1 and isinstance(self._elements[owners[0]], Ground) and not isinstance(element, Shape):
+                raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
         laws = (element.contact for element in self.elements if isinstance(element, Contact))
         compliant = next((law for law in laws if isinstance(law, Compliant)), None)
         for element in self.elements:
@@ -245,20 +263,6 @@ class Model(metaclass=Called):
             self.name, dimension, self.elements, State(0.0, q, v), {**self.provenance, **origins}, dict(self.origin),
             silence=self.silence,
         )  # fmt: skip
-
-    def _check_references(self) -> None:
-        grounds = [element.name for element in self.elements if isinstance(element, Ground)]
-        if len(grounds) > 1:
-            raise ModelError(f"A model has one ground, got {len(grounds)}: {', '.join(grounds)}; keep one of them.")
-        for element in self.elements:
-            names = element.body_names()
-            for name, field in zip(names, element.body_fields, strict=True):
-                self._check_reference(element, name, getattr(element, field))
-            owners = [name.partition(".")[0] for name in names]
-            if len(names) == 2 and owners[0] == owners[1]:
-                raise element.error(f'it joins "{owners[0]}" to itself; name two bodies.')
-            if len(names) == 1 and isinstance(self._elements[owners[0]], Ground) and not isinstance(element, Shape):
-                raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
 
     def _check_reference(self, element: Element, name: str, reference: Element | str) -> None:
         owner, _, node = name.partition(".")
@@ -281,14 +285,3 @@ class Model(metaclass=Called):
             )
         if not isinstance(target, Body | Ground):
             raise element.error(f'"{name}" is a {type(target).__name__}, not a body; name a body or the ground.')
-
-
-def _known(silence: Iterable[str]) -> tuple[str, ...]:
-    if not isinstance(silence, Iterable):
-        raise ModelError(f'silence takes names of remarks, as ["no-gravity"], got {shown(silence)}.')
-    names = (silence,) if isinstance(silence, str) else tuple(silence)
-    for name in names:
-        if not isinstance(name, str) or name not in REMARKS:
-            near = hint(name, REMARKS, 1)
-            raise ModelError(f"silence: there is no remark {shown(name)}.{near} There are: {', '.join(REMARKS)}.")
-    return names

@@ -184,18 +184,9 @@ class Problem:
 
     def __call__(self, *args: Any, **kwargs: Any) -> "Model":
         _check_call(self.name, self.__signature__, args, kwargs)
-        bound = self._in_units(self.__signature__.bind(*args, **kwargs).arguments)
-        model = self.function(**bound)
-        if hasattr(model, "build"):  # not a system that a file has built itself
-            model.origin = {"problem": self.name, "source": self.source}
-            if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
-                model.origin["arguments"] = dict(bound)  # arguments from which a saved run recovers its exact solution
-        return model
-
-    def _in_units(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Numbers in SI units for strings such as ``"0.5 mm"``, where the origin of the argument states its unit."""
-        found, accepted = dict(arguments), self.__signature__.parameters
-        for key, value in arguments.items():
+        # numbers in SI units for strings such as "0.5 mm", where the origin of the argument states its unit
+        bound, accepted = self.__signature__.bind(*args, **kwargs).arguments, self.__signature__.parameters
+        for key, value in bound.items():
             number = isinstance(accepted[key].default if key in accepted else None, int | float)
             if isinstance(value, str) and number and (looks_stated(value) or not has_unit(value)):
                 like = accepted[key].default
@@ -205,10 +196,15 @@ class Problem:
                 )
             if key in self.provenance and has_unit(value) and not looks_stated(value):
                 try:
-                    found[key] = in_unit(value, self.provenance[key].unit)
+                    bound[key] = in_unit(value, self.provenance[key].unit)
                 except Wrong as error:
                     raise InputError(f"{self.name}: {key} {error}.") from None
-        return found
+        model = self.function(**bound)
+        if hasattr(model, "build"):  # not a system that a file has built itself
+            model.origin = {"problem": self.name, "source": self.source}
+            if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
+                model.origin["arguments"] = dict(bound)  # arguments from which a saved run recovers its exact solution
+        return model
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}: {self.summary}>"
