@@ -90,7 +90,26 @@ def modes(
         coefficients = damping.mass + damping.stiffness * squares
     else:
         coefficients = 2.0 * damping * frequencies
-    return _modes(elements, R, frequencies, coefficients, shapes, stiffening)
+    rigid = R.T @ (elements.mass @ R)
+    mass = float(np.trace(rigid[:3, :3])) / 3.0
+    centre = np.array([rigid[1, 5] - rigid[2, 4], rigid[2, 3] - rigid[0, 5], rigid[0, 4] - rigid[1, 3]]) / (2.0 * mass)
+    inertia = rigid[3:, 3:] - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    translations, rotations = elements.motions(shapes)
+    stressed = [part for part in elements.parts if part.stresses is not None]
+    stations, stresses = np.zeros((0, 3)), np.zeros((0, 0, len(frequencies)))
+    if stressed:
+        stations = np.vstack([elements.places[list(part.nodes)] for part in stressed]) - centre
+        stresses = np.concatenate([part.stresses @ shapes[part.dofs] for part in stressed if part.stresses is not None])
+    changes, shortening = inertia_of(elements, centre, shapes), None
+    if stiffening and elements.parts:
+        shortening, added = shortening_of(elements, centre, shapes, _relieved(elements, R))
+        changes = replace(changes, second=changes.second + added)
+    return Modes(
+        mass=mass, centre=centre, inertia=(inertia + inertia.T) / 2.0, frequencies=frequencies, damping=coefficients,
+        names=elements.names, places=elements.places - centre, translations=translations,
+        rotations=rotations, stations=stations, stresses=stresses, components=COMPONENTS if stressed else (),
+        changes=changes, shortening=shortening,
+    )  # fmt: skip
 
 
 def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
@@ -195,28 +214,3 @@ def _orthonormal(elements: FiniteElements, basis: Array, R: Array) -> tuple[Arra
     size = np.abs(shapes[moved])
     largest = np.argmax(size > (1.0 - EQUAL) * np.max(size, axis=0), axis=0)  # the first of equal ones
     return squares, np.asarray(shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0))
-
-
-def _modes(
-    elements: FiniteElements, R: Array, frequencies: Array, damping: Array, shapes: Array, stiffening: bool
-) -> Modes:
-    rigid = R.T @ (elements.mass @ R)
-    mass = float(np.trace(rigid[:3, :3])) / 3.0
-    centre = np.array([rigid[1, 5] - rigid[2, 4], rigid[2, 3] - rigid[0, 5], rigid[0, 4] - rigid[1, 3]]) / (2.0 * mass)
-    inertia = rigid[3:, 3:] - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    translations, rotations = elements.motions(shapes)
-    stressed = [part for part in elements.parts if part.stresses is not None]
-    stations, stresses = np.zeros((0, 3)), np.zeros((0, 0, len(frequencies)))
-    if stressed:
-        stations = np.vstack([elements.places[list(part.nodes)] for part in stressed]) - centre
-        stresses = np.concatenate([part.stresses @ shapes[part.dofs] for part in stressed if part.stresses is not None])
-    changes, shortening = inertia_of(elements, centre, shapes), None
-    if stiffening and elements.parts:
-        shortening, added = shortening_of(elements, centre, shapes, _relieved(elements, R))
-        changes = replace(changes, second=changes.second + added)
-    return Modes(
-        mass=mass, centre=centre, inertia=(inertia + inertia.T) / 2.0, frequencies=frequencies, damping=damping,
-        names=elements.names, places=elements.places - centre, translations=translations,
-        rotations=rotations, stations=stations, stresses=stresses, components=COMPONENTS if stressed else (),
-        changes=changes, shortening=shortening,
-    )  # fmt: skip
