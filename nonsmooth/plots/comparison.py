@@ -81,7 +81,12 @@ def comparison(found: Comparison) -> Figure:
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in places]
     for axis, name in zip(panels, moving, strict=False):
         _motion(axis, found, name)
-    _overlap(panels[len(moving)], found)
+    axis = panels[len(moving)]
+    _, second = display("s", float(found.edges[-1] - found.edges[0]))
+    m, metre = display("m", max(float(found.table[label]["penetration"]) for label in found.labels))
+    for _, run, style in _styled(found):
+        axis.plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
+    _over_time(axis, "Overlap of surfaces", "penetration", m, found)
     for axis, name in zip(panels[len(moving) + 1 :], reactions, strict=False):
         _reaction(axis, found, name)
     for i, contact in enumerate(shown):
@@ -211,15 +216,6 @@ def _reaction(axis: Axes, found: Comparison, name: str) -> None:
     for run, style in runs:
         axis.plot(run.t / second, run.reaction[name] / factor, **style)
     _over_time(axis, f"{name}, without impacts", "reaction", unit, found)
-
-
-def _overlap(axis: Axes, found: Comparison) -> None:
-    """The overlap of all surfaces."""
-    _, second = display("s", float(found.edges[-1] - found.edges[0]))
-    m, metre = display("m", max(float(found.table[label]["penetration"]) for label in found.labels))
-    for _, run, style in _styled(found):
-        axis.plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
-    _over_time(axis, "Overlap of surfaces", "penetration", m, found)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
