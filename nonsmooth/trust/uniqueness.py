@@ -206,7 +206,15 @@ def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
     D, E, n = effects @ edges, effects @ forces / np.max(np.abs(forces)), edges.shape[1]
     able = _positive_coefficients(D, E, ROUND_OFF)
     if able is None:  # forces are beyond the boundary of their cones by more than round-off: the nearest ones within
-        able = _positive_coefficients(D, E, ROUND_OFF + _distance_to_cone(D, E))
+        from scipy.optimize import linprog
+
+        ones = np.ones((len(D), 1))  # the smallest distance of D w from E, w >= 0, by the largest component
+        upper = np.concatenate([np.column_stack([D, -ones]), np.column_stack([-D, -ones])])
+        found = linprog(
+            np.append(np.zeros(D.shape[1]), 1.0), A_ub=upper, b_ub=np.concatenate([E, -E]),
+            options={"primal_feasibility_tolerance": FEASIBLE},
+        )  # fmt: skip
+        able = _positive_coefficients(D, E, ROUND_OFF + float(found.x[-1]))
     if able is None:
         able = np.ones(n, dtype=bool)
     left, sizes, _ = np.linalg.svd(edges[:, able], full_matrices=False)
@@ -229,19 +237,6 @@ def _positive_coefficients(D: Array, E: Array, slack: float) -> NDArray[np.bool_
         options={"primal_feasibility_tolerance": FEASIBLE},
     )  # fmt: skip
     return np.asarray(solved.x[n:] > 0.5 * LOADED) if solved.status == 0 else None
-
-
-def _distance_to_cone(D: Array, E: Array) -> float:
-    """Smallest distance of D w from E with w >= 0, by the largest component."""
-    from scipy.optimize import linprog
-
-    ones = np.ones((len(D), 1))
-    upper = np.concatenate([np.column_stack([D, -ones]), np.column_stack([-D, -ones])])
-    found = linprog(
-        np.append(np.zeros(D.shape[1]), 1.0), A_ub=upper, b_ub=np.concatenate([E, -E]),
-        options={"primal_feasibility_tolerance": FEASIBLE},
-    )  # fmt: skip
-    return float(found.x[-1])
 
 
 def _unit(columns: Array) -> Array:
