@@ -105,11 +105,16 @@ def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby
 def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reached, int]:
     """Satisfied joints from the guess or, if that fails, from perturbed guesses; and the number of attempts."""
     best = found = _descended(system, t, guess, p)
-    attempts = 1
+    e, attempts = system.elementwise, 1
     if best.worst > CLOSED and system.ng <= MANY:
-        random = np.random.default_rng(0)
-        for turn in DISTURBED:
-            found = _descended(system, t, _disturbed(system, t, guess, p, turn, random), p)
+        random, masses = np.random.default_rng(0), guess.at.masses
+        rigid, linear = e.rigid, 2 if e.rigid == 3 else 3
+        inertia = np.trace(masses[:, linear:rigid, linear:rigid], axis1=1, axis2=2) / (rigid - linear)
+        for turn in DISTURBED:  # bodies are rotated by about so much, and moved by this times their radius of gyration
+            u = np.zeros((len(masses), e.width))
+            u[:, :rigid] = turn * random.normal(size=(len(masses), rigid))
+            u[:, :linear] *= np.sqrt(inertia / masses[:, 0, 0])[:, None]
+            found = _descended(system, t, _reached(system, t, e.advance(guess.q, e.in_order(u), 1.0), p, 0), p)
             attempts += 1
             best = found if found.worst < best.worst else best
             if best.worst <= CLOSED:
@@ -117,7 +122,7 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
     if best.worst <= CLOSED:
         return best, attempts
     # the worst row of each open joint, first those that require the largest motion of the bodies
-    e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
+    names, units = system.constraint_names, system.names.constraint_units
     lengths = np.abs(best.residual) / weighted(e.violations(t, best.at, p), best.at.masses, e.first_rows).norms
     by_joint: dict[str, str] = {}
     for i in np.argsort(-lengths):
@@ -137,19 +142,6 @@ def _reached(system: System, t: float, q: Array, p: Array, steps: int) -> _Reach
     e = system.elementwise
     at = e.placed(q, np.zeros(system.nv), p)
     return _Reached(q, at, *e.constraints(t, at, p), steps)
-
-
-def _disturbed(
-    system: System, t: float, guess: _Reached, p: Array, turn: float, random: np.random.Generator
-) -> _Reached:
-    """The guess with bodies randomly rotated by about `turn` and moved by this times their radius of gyration."""
-    e, masses = system.elementwise, guess.at.masses
-    rigid, linear = e.rigid, 2 if e.rigid == 3 else 3
-    inertia = np.trace(masses[:, linear:rigid, linear:rigid], axis1=1, axis2=2) / (rigid - linear)
-    u = np.zeros((len(masses), e.width))
-    u[:, :rigid] = turn * random.normal(size=(len(masses), rigid))
-    u[:, :linear] *= np.sqrt(inertia / masses[:, 0, 0])[:, None]
-    return _reached(system, t, e.advance(guess.q, e.in_order(u), 1.0), p, 0)
 
 
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:

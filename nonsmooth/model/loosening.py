@@ -153,25 +153,21 @@ def _loose(joint: Joint, given: dict[str, Any]) -> Element:
     if missing:
         raise joint.error(f"with clearance it needs {' and '.join(missing)} [m]; give them to loosen.")
     if isinstance(joint, Prismatic):
-        return _slide(joint, sizes)
+        points: dict[str, Any] = {"at_guide": joint.at_a, "at_slider": joint.at_b}
+        if joint.axis_a is None:
+            if abs(np.sin(joint.angle - joint.direction)) > ALONG or np.cos(joint.angle - joint.direction) < 0.0:
+                raise joint.error(
+                    f"with clearance the slider's own x axis is along the guide, but its angle is {joint.angle:g} rad "
+                    f"and the direction {joint.direction:g} rad; turn the frame of the slider."
+                )
+            return PrismaticClearance(joint.name, joint.a, joint.b, direction=joint.direction, **points, **sizes)
+        axis = np.array(joint.axis_a, dtype=float)
+        across = np.eye(3)[int(np.argmin(abs(axis)))]
+        R = np.array(rotation_matrix(np.array(joint.quaternion or IDENTITY)), dtype=float)
+        frames = {"axis_guide": axis, "across_guide": across, "axis_slider": R.T @ axis, "across_slider": R.T @ across}
+        directions: dict[str, Any] = {key: tuple(map(float, value)) for key, value in frames.items()}
+        return SpatialPrismaticClearance(joint.name, joint.a, joint.b, **points, **directions, **sizes)
     points = {"at_a": joint.at_a, "at_b": joint.at_b}  # type: ignore[attr-defined]
     axes = {key: getattr(joint, key) for key in ("axis_a", "axis_b") if getattr(joint, key, None) is not None}
     made = {Revolute: RevoluteClearance, Spherical: SphericalClearance, Cylindrical: CylindricalClearance}[known]
     return made(joint.name, joint.a, joint.b, **points, **axes, **sizes)
-
-
-def _slide(joint: Prismatic, sizes: dict[str, Any]) -> Element:
-    points: dict[str, Any] = {"at_guide": joint.at_a, "at_slider": joint.at_b}
-    if joint.axis_a is None:
-        if abs(np.sin(joint.angle - joint.direction)) > ALONG or np.cos(joint.angle - joint.direction) < 0.0:
-            raise joint.error(
-                f"with clearance the slider's own x axis is along the guide, but its angle is {joint.angle:g} rad and "
-                f"the direction {joint.direction:g} rad; turn the frame of the slider."
-            )
-        return PrismaticClearance(joint.name, joint.a, joint.b, direction=joint.direction, **points, **sizes)
-    axis = np.array(joint.axis_a, dtype=float)
-    across = np.eye(3)[int(np.argmin(abs(axis)))]
-    R = np.array(rotation_matrix(np.array(joint.quaternion or IDENTITY)), dtype=float)
-    frames = {"axis_guide": axis, "across_guide": across, "axis_slider": R.T @ axis, "across_slider": R.T @ across}
-    directions: dict[str, Any] = {key: tuple(map(float, value)) for key, value in frames.items()}
-    return SpatialPrismaticClearance(joint.name, joint.a, joint.b, **points, **directions, **sizes)
