@@ -63,7 +63,19 @@ class ProjectedGaussSeidelSession(SolverSession):
 
     def _solve(self, program: LCP | QP | FrictionContact, guess: Solution | None) -> Solution:
         if isinstance(program, QP):
-            return self._solve_qp(program, guess)
+            with np.errstate(all="ignore"):  # numbers that are not finite remain so and are rejected by the residual
+                try:
+                    lcp, recover = lcp_from_qp(program)
+                except InputError as error:
+                    raise Unsolvable(str(error)) from error
+            answer = self.solve(lcp, guess)
+            if not np.isfinite(answer.y).all():
+                raise Unsolvable(answer.status)
+            solution = replace(answer, x=recover(answer.y), status="solved")
+            residual = program.residual(solution)
+            if residual <= ProjectedGaussSeidel.tolerance:
+                return solution
+            return replace(solution, status=f"stopped after {answer.iterations} sweeps: residual {residual:.1e}")
         scaled, limit = normalised_contact(program), self._settings.max_sweeps
         e, z = scaled.e, scaled.start(guess)
         A, b = scaled.A, scaled.b
@@ -78,21 +90,6 @@ class ProjectedGaussSeidelSession(SolverSession):
         if e:
             z[:e] = -eliminated @ np.append(contacts, 1.0)
         return scaled.solution(z, sweeps, self._settings, "max_iter" if sweeps >= limit else "stopped")
-
-    def _solve_qp(self, qp: QP, guess: Solution | None) -> Solution:
-        with np.errstate(all="ignore"):  # numbers that are not finite remain so and are rejected by the residual
-            try:
-                lcp, recover = lcp_from_qp(qp)
-            except InputError as error:
-                raise Unsolvable(str(error)) from error
-        answer = self.solve(lcp, guess)
-        if not np.isfinite(answer.y).all():
-            raise Unsolvable(answer.status)
-        solution = replace(answer, x=recover(answer.y), status="solved")
-        residual = qp.residual(solution)
-        if residual <= ProjectedGaussSeidel.tolerance:
-            return solution
-        return replace(solution, status=f"stopped after {answer.iterations} sweeps: residual {residual:.1e}")
 
 
 # ---- ADMM
