@@ -59,8 +59,8 @@ def test_the_error_of_a_peak_force_is_at_most_what_is_claimed(law, force, height
 @pytest.mark.parametrize(
     ("law", "force", "mass", "height", "t_end"),
     [
-        # twelve steps: polynomials through five and six impulses agreed to 1.3e-6, and two runs to 5e-7, where the peaks
-        # of both were 7e-6 too high
+        # twelve steps: polynomials through five and six impulses agreed to 1.3e-6, and two runs to 5e-7, where
+        # the peaks of both were 7e-6 too high
         (
             KelvinVoigt(stiffness=632045.7490804347, exponent=1.0, damping=687.2723515723658),
             lambda d, r, a: 632045.7490804347 * d + 687.2723515723658 * r,
