@@ -26,6 +26,8 @@ INTERVALS = {
 #: share of the fastest approach below which an impact is not counted: a sequence of bounces that ends has infinitely
 #: many, and how many of the last are resolved depends on steps and units
 COUNTED = 0.01
+#: share of its approach by which the gap velocity of an impact changes before contacts that begin are another impact
+TOGETHER = 1e-3
 NO_FORCE = 1e-12  # mean force, as a share of the run's largest, that is regarded as zero
 
 
@@ -96,27 +98,57 @@ def impact_impulse(trajectory: Trajectory, interval: np.void) -> float:
     """Normal impulse [N s] of the impact with which a row of `contact_intervals` begins, rigid or compliant alike.
 
     Compliant contact may last on after the impact, whose force has ended, or balances the other forces, when the gap
-    velocity no longer increases. Until then, over a time T, the contact and the finite forces change this velocity;
-    their share, of the gap acceleration just before the impact, is taken out: with the whole change and impulse P ::
+    velocity no longer increases: at this time the impact ends, with the gap velocity gamma. Finite forces, which change
+    this velocity at the rate a of just before the impact, and contacts that begin during the impact at a time s change
+    it as well. Their share is taken out: by the impulse P and the gap velocity until s, or until the end ::
 
-        P dgamma / (dgamma - a T)
+        P(s) / (gamma(s) - gamma(0) - a s) * (gamma - gamma(0))
 
-    which is the impulse of the rigid impact in the limit of stiff contact. Not a number without an approach.
+    which is the impulse of the rigid impact in the limit of stiff contact. Contacts that begin before the gap velocity
+    has changed by a thousandth of the approach take part in the impact. Not a number without an approach.
     """
-    name, (i, j) = str(interval["contact"]), np.searchsorted(trajectory.t, (interval["start"], interval["end"]))
     if not interval["approach"] > 0.0:
         return float("nan")
-    if i == j:
+    if interval["start"] == interval["end"]:
         return float(interval["impulse"])
+    i, change, own = _changes(trajectory, interval)
+    opening = np.flatnonzero(change[1:] >= interval["approach"])
+    turn = 1 + int(opening[0]) if opening.size else len(change) - 1
+    falling = np.flatnonzero(np.diff(change[turn:]) < 0.0)
+    last = turn + (int(falling[0]) if falling.size else len(change) - 1 - turn)
+    closed = _closed(trajectory.lam_N.array[i + 1 : i + 1 + last], trajectory)
+    began = 1 + np.flatnonzero(np.any(closed[1:] & ~closed[:-1], axis=1))
+    alone = min(began[own[began] > TOGETHER * interval["approach"]], default=last)
+    force = trajectory.lam_N[str(interval["contact"])][i + 1 : i + 1 + alone]
+    return float(force @ np.diff(trajectory.t)[i : i + alone] * change[last] / own[alone])
+
+
+def first_impulse(trajectory: Trajectory) -> float:
+    """`impact_impulse` [N s] of the first impact, the mean of the contacts of its joint that begin with it.
+
+    Motion determines their sum alone where a body touches at several points at once. Not a number without impacts.
+    """
+    table = contact_intervals(trajectory)
+    table = table[table["approach"] > 0.0]
+    if not len(table):
+        return float("nan")
+    first, until = table[0], table[0]["start"]
+    if first["end"] > until:
+        i, _, own = _changes(trajectory, first)
+        until = trajectory.t[i + int(np.argmax(own > TOGETHER * first["approach"]))]
+    joint = str(first["contact"]).partition(".")[0]
+    same = [one for one in table if str(one["contact"]).partition(".")[0] == joint and one["start"] <= until]
+    return float(np.mean([impact_impulse(trajectory, one) for one in same]))
+
+
+def _changes(trajectory: Trajectory, interval: np.void) -> tuple[int, Array, Array]:
+    """First row of a contact interval, and at its rows the change of the gap velocity since, whole and without that of
+    finite forces [m/s]."""
+    name, (i, j) = str(interval["contact"]), np.searchsorted(trajectory.t, (interval["start"], interval["end"]))
     t, after, before = trajectory.t, trajectory.gap_rate[name], trajectory.left.gap_rate[name]
-    rates = before[i + 1 : j + 1]
-    opening = np.flatnonzero(rates >= 0.0)
-    turn = int(opening[0]) if opening.size else len(rates) - 1
-    falling = np.flatnonzero(np.diff(rates[turn:]) < 0.0)
-    k = i + 1 + turn + (int(falling[0]) if falling.size else len(rates) - 1 - turn)
+    change = before[i : j + 1] + interval["approach"]
     free = (before[i] - after[i - 1]) / (t[i] - t[i - 1])
-    change = before[k] + interval["approach"]
-    return float(trajectory.lam_N[name][i + 1 : k + 1] @ np.diff(t)[i:k] * change / (change - free * (t[k] - t[i])))
+    return int(i), change, change - free * (t[i : j + 1] - t[i])
 
 
 @checked
@@ -254,7 +286,12 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 
 def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
     """Whether the contact is closed in each step (n - 1,)."""
-    return np.asarray(trajectory.lam_N[contact][1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
+    return _closed(trajectory.lam_N[contact][1:], trajectory)
+
+
+def _closed(forces: Array, trajectory: Trajectory) -> NDArray[np.bool_]:
+    """Whether forces of a run are those of closed contacts."""
+    return np.asarray(forces > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
 
 
 def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:

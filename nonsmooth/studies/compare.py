@@ -19,11 +19,10 @@ from nonsmooth.diagnostics import (
     contact_intervals,
     contact_share,
     dissipated,
-    impact_impulse,
     impacts,
     mean_forces,
 )
-from nonsmooth.diagnostics.contacts import INTERVALS
+from nonsmooth.diagnostics.contacts import INTERVALS, first_impulse
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
@@ -481,7 +480,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
         "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
-        "first_impulse": float("nan") if first is None else impact_impulse(run, first),
+        "first_impulse": first_impulse(run),
         "first_approach": of_first("approach"),
         "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
         "steps": len(run.t) - 1, "evaluations": evaluations(run),

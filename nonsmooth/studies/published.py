@@ -12,6 +12,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import contact_intervals, contact_share, impact_impulse, mean_forces
+from nonsmooth.diagnostics.contacts import first_impulse
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.registry import Problem, Published
 from nonsmooth.progress import Progress, telling, whom
@@ -390,7 +391,7 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
     hits = np.array([impact_impulse(run, one) for one in touches])
     facts = {
         "first contact": float(touches["start"][0]) if len(touches) else np.nan,
-        "first impulse": float(hits[0]) if len(hits) else np.nan,
+        "first impulse": first_impulse(run),
         "largest impulse": float(np.max(hits)) if len(hits) else np.nan,
         "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
         "own error of positions, of c": run.verdict.position, "own error of peak forces": run.verdict.force,

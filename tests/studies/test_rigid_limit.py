@@ -11,24 +11,30 @@ from loops import some
 from scipy.optimize import brentq
 
 from nonsmooth import (
+    CirclePlane,
     Compliant,
     CompliantDae,
     ErrorControl,
     EventDriven,
+    Ground,
     InputError,
+    Model,
+    PlanarBody,
     Radau,
     Rigid,
     SimulationFailed,
     plots,
     simulate,
 )
+from nonsmooth.diagnostics.contacts import first_impulse
 from nonsmooth.laws import Flores, HuntCrossley
 from nonsmooth.studies import Case, rigid_limit
 from nonsmooth.studies.cases import order
 from nonsmooth.studies.long_run import Statistic, Statistics
-from nonsmooth_problems import slider_crank_revolute, slider_rod
+from nonsmooth_problems import polishing_robot, slider_crank_revolute, slider_rod
 
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+RIGID = Rigid(restitution=0.5, friction=0.0)
 
 
 def build(contact):
@@ -83,6 +89,42 @@ def test_first_impulse_is_without_that_of_the_weight() -> None:
     assert 1e3 * found.first_impulse[0] == pytest.approx(36.48, abs=0.02)
     assert found.orders["impulse"] == pytest.approx(0.4, abs=0.03)
     assert abs(found.impulse_error[-1]) < 3e-4
+
+
+def first_of(build, contact, t_end):
+    stepper = EventDriven() if isinstance(contact, Rigid) else CompliantDae()
+    return first_impulse(simulate(build(contact).build(), stepper, t_end=t_end, dt=CONTROL, check=False))
+
+
+def softly(K):
+    return Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
+
+
+def tilted_bar(contact):
+    """A bar of 1 kg and 0.2 m that falls with 0.1 m/s, its left end 80 um below the right one."""
+    ends = (CirclePlane(name, "ground", "bar", radius=0.02, at_b=(x, 0.0), contact=contact)
+            for name, x in (("left", -0.1), ("right", 0.1)))  # fmt: skip
+    start = {"position": (0.0, 0.020143), "angle": 4e-4, "velocity": (0.0, -0.1)}
+    return Model([Ground(), PlanarBody("bar", mass=1.0, inertia=0.2**2 / 12, **start), *ends])
+
+
+def test_an_impact_that_begins_during_the_first_is_not_part_of_it() -> None:
+    """The right end impacts before the left one has separated, and presses it down: both impulses used to be one."""
+    rigid = first_of(tilted_bar, RIGID, 2e-3)
+    assert rigid == pytest.approx(0.25 * 1.5 * 0.1, rel=1e-6)  # a quarter of the mass, (1 + e) v, but for the tilt
+    # at K = 1e7 both ends separate after 7 ms, the left one with nearly the velocity of its rigid impact
+    assert first_of(tilted_bar, softly(1e7), 0.02) == pytest.approx(rigid, rel=0.02)
+    assert first_of(tilted_bar, softly(1e11), 2e-3) == pytest.approx(rigid, rel=1e-6)
+
+
+def test_first_impulse_of_several_contacts_that_begin_together() -> None:
+    """Edges of the robot's guide meet its slide by two corners at a time: 106 % off with K = 1e10, 2 % for ever."""
+    rigid = first_of(polishing_robot, RIGID, 7e-3)
+    # as of a free impact, whose duration is of the order of K^-0.4; with K = 1e10 it is 1.7 ms, within 0.26 ms of which
+    # the other edge impacts
+    stiff = [first_of(polishing_robot, softly(K), 7e-3) / rigid - 1 for K in (1e13, 1e14)]
+    assert stiff[0] / stiff[1] == pytest.approx(10**0.4, rel=0.02) and abs(stiff[1]) < 1e-3
+    assert abs(first_of(polishing_robot, softly(1e10), 0.0085) / rigid - 1) < 0.07
 
 
 def test_requested_is_not_delivered() -> None:
