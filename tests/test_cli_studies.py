@@ -325,5 +325,31 @@ def test_what_is_shown_is_chosen(folder: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert "pin: impulse" in said and "rod.angle: mean deviation [rad]" in said and "guide." not in said
     assert main([*words, "--show", "pim"]) == 2 and "'pim' is not in this mechanism" in capsys.readouterr().err
-    words = ["compare", "slider-crank-revolute", "--stiffness", "1e12", "--target", "0", "--show", "knee.x"]
-    assert main(words) == 0 and "knee.x: largest reaction without impacts [N]" in capsys.readouterr().out
+
+
+OWN = """
+def second(run):
+    return 2.0 * run.q["rod.angle"][0]
+
+second.unit = "rad"
+"""
+
+
+def test_measures_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same choice for both commands: what is of the mechanism, measures by name, and functions of one's own."""
+    (folder / "own.py").write_text(OWN, encoding="utf-8")
+    choice = [f"--show={one}" for one in ("pin", "knee.x", "own.py:second", "force-over-1ms:pin", "largest:rod.angle")]
+    crank = ["slider-crank-revolute", "--t-end", "2e-3", "--stiffness", "1e11", *choice]
+    assert main(["compare", *crank, "--target", "0", "--figure", "a.png"]) == 0
+    said = capsys.readouterr().out
+    titles = ["knee.x: largest reaction without impacts [N]", "pin: impulse [N s]", "second [rad]",
+              "force-over-1ms:pin [N]", "largest:rod.angle [rad]"]  # fmt: skip
+    assert [title for title in titles if title not in said] == []
+    assert main(["study", "rigid-limit", *crank, "--stiffness", "1e12", "--figure", "b.png", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["shown"]
+    assert [title for title in titles if title not in found] == []
+    assert set(found["second [rad]"]) == {"rigid", "K = 1e+11", "K = 1e+12"}
+    force = found["force-over-1ms:pin [N]"]
+    assert abs(force["K = 1e+12"] / force["rigid"] - 1) < abs(force["K = 1e+11"] / force["rigid"] - 1) < 0.5
+    for words, wrong in (("own.py:third", "has no function third; it has second"), ("pim", "nor is it a measure")):
+        assert main(["compare", *crank, "--show", words]) == 2 and wrong in capsys.readouterr().err

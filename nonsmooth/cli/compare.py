@@ -1,17 +1,18 @@
 """`nonsmooth compare`, `study rigid-limit`, `step-size`, `published`: schemes compared, with defaults of problems."""
 
+import functools
 import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from nonsmooth import laws, solvers, studies
-from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
+from nonsmooth.cli.files import common_law, exact_solution, laws_in, module_of, problem_of, run_user_code
 from nonsmooth.cli.inputs import check_dimensions, configured, in_units
 from nonsmooth.cli.options import Comparing, Executor, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of, whole_or_part
@@ -34,6 +35,7 @@ from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.arguments import built
 from nonsmooth.studies.beyond import lines_of
 from nonsmooth.studies.cases import QUARTER, SLIP, Trial, early_end, landing_case, regularised, rigid_cases, scheme
+from nonsmooth.studies.shown import lines_of as rows_of
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trust.automatic import calls_a_solver
 
@@ -68,7 +70,7 @@ class Prepared:
         if not isinstance(integrator, Integrator | None):
             raise InputError(f"--solver {options.solver}: compliant cases take an integrator, such as dop853 or radau.")
         smooth = Rigid(restitution=0.0, friction=0.0)  # the units of arguments are the same with any contact law
-        arguments = in_units(partial(problem, contact=smooth), words.arguments, problem.provenance)
+        arguments = in_units(functools.partial(problem, contact=smooth), words.arguments, problem.provenance)
         own = self._own_laws(dict(stated.arguments if stated else {}) | arguments)
         rigid_law = next((law for law in own if isinstance(law, Rigid)), None)
         soft = next((law for law in own if isinstance(law, Compliant)), None)
@@ -222,6 +224,19 @@ def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> lis
     return list(found.values())
 
 
+def shown_of(word: str) -> Any:
+    """A function that a word of ``--show`` names, as FILE.py:FUNCTION, or the word, which the study knows."""
+    file, colon, name = word.rpartition(":")
+    if not (colon and file.endswith(".py")):
+        return word
+    module = module_of(Path(file))
+    function = getattr(module, name, None)
+    if not callable(function):
+        known = [one for one, value in vars(module).items() if inspect.isfunction(value) and not one.startswith("_")]
+        raise InputError(f"--show {word}: {file} has no function {name}; it has {', '.join(known) or 'none'}.")
+    return functools.wraps(function)(lambda run: run_user_code(Path(file), lambda: function(run)))
+
+
 def end_of(problem: str) -> float | None:
     if not problem.endswith(".toml"):
         return None
@@ -231,8 +246,8 @@ def end_of(problem: str) -> float | None:
 
 
 def compare(
-    *, names: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None, runs: Comparing,
-    written: Written, **study: Any,
+    *, names: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None,
+    show: tuple[str, ...] = (), runs: Comparing, written: Written, **study: Any,
 ) -> int:  # fmt: skip
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error.
 
@@ -244,12 +259,18 @@ def compare(
         Scheme of rigid contact and its solver, as gauss-mpcc:ipopt-mpcc or gauss-qp:osqp; repeatable.
     target
         Own error at which costs are compared; 0 omits this.
+    show : NAME
+        Coordinate, contact, joint, component of a reaction, or measure that table and figure show, as pin.x or
+        peak-force:pin, or own.py:flight, a function of a run; repeatable. By default of each joint the contact with
+        the largest impulse, and the coordinate that differs most.
     """
+    wanted = [shown_of(one) for one in show]
     prepared = Prepared(runs, names or ("flores",), rigid)
     target = prepared.target if target is None else target
     with progress_bar() as progress:
         found, ended = whole_or_part(lambda: studies.compare(
-            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
+            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress,
+            show=wanted, **study,
         ))  # fmt: skip
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     said = [prepared.laws_of_friction, *prepared.without, *found.remarks()]
@@ -264,8 +285,8 @@ def compare(
 
 
 def rigid_limit(
-    *, law: Law = "flores", rigid: str | None = None, depth: Number | None = None, runs: Comparing, written: Written,
-    **study: Any,
+    *, law: Law = "flores", rigid: str | None = None, depth: Number | None = None, show: tuple[str, ...] = (),
+    runs: Comparing, written: Written, **study: Any,
 ) -> int:  # fmt: skip
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
@@ -277,7 +298,11 @@ def rigid_limit(
         Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.
     depth
         Penetration whose stiffness is computed, such as 1e-6 or 1um.
+    show : NAME
+        Coordinate, contact, joint, component of a reaction, or measure that table and figure show too, as of compare;
+        repeatable.
     """
+    wanted = [shown_of(one) for one in show]
     deepest = None if depth is None else number_of("--depth", depth, lambda: "m")
     prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
     first = prepared.first
@@ -289,7 +314,7 @@ def rigid_limit(
     with progress_bar() as progress:
         found, ended = whole_or_part(lambda: studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
-            stepper=prepared.stepper, depth=deepest, progress=progress, **study,
+            stepper=prepared.stepper, depth=deepest, progress=progress, show=wanted, **study,
         ))  # fmt: skip
     names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
     heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
@@ -297,9 +322,14 @@ def rigid_limit(
     rows = [(f"{row['stiffness']:g}", *(_short(row[name]) for name in names)) for row in found.rows()]
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
     shown, beyond = [table_of(*heads, rows=rows), "", powers], dict[str, Any]()
+    columns = ["rigid", *found.labels]
+    if found.shown:
+        lines = [(title, *map(_short, values)) for title, values in rows_of(found.shown)]
+        shown += ["", table_of("", *columns, rows=lines, whole=True)]
+        beyond["shown"] = {title: dict(zip(columns, row, strict=True)) for title, row in found.shown.items()}
     if found.horizon < math.inf:
         known = found.statistics
-        beyond = {"horizon": found.horizon, "statistics": {label: one.plain() for label, one in known.items()}}
+        beyond |= {"horizon": found.horizon, "statistics": {label: one.plain() for label, one in known.items()}}
         lines = [(title, *values) for title, values in lines_of(known, list(known))]
         shown += ["", table_of("beyond the horizon", *known, rows=lines, whole=True)] if known else []
     shown += ["", prepared.laws_of_friction, *prepared.without, *found.remarks(), *ended]

@@ -28,6 +28,7 @@ from nonsmooth.plots.style import (
 from nonsmooth.studies.beyond import RATE, difference_of
 from nonsmooth.studies.cases import motion_times
 from nonsmooth.studies.published import SIZES, smooth
+from nonsmooth.studies.shown import Chosen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,21 +58,25 @@ NONE = 1e-12  # overlap [m] that counts as none
 def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
-    Drawn is what was chosen to `show`; else the coordinate with the largest difference relative to its range, and of up
-    to four joints the contact with the largest impulse.
+    Drawn is what was chosen to `show`, of measures a dot per case; else the coordinate with the largest difference
+    relative to its range, and of up to four joints the contact with the largest impulse.
     Of a sensitive motion, which is compared until its horizon, differences of its statistics with their intervals too.
     """
     impulse = found.table[found.reference]["impulse"]
-    shown = sorted(found.shown_contacts, key=lambda name: -impulse[name])[: None if found.show else JOINTS]
+    shown = sorted(found.shown_contacts, key=lambda name: -impulse[name])
+    if found.show == Chosen():
+        shown = shown[:JOINTS]
     # of the lower panels, over the height of the upper ones
-    coordinates_shown, reactions = found.shown("q"), found.shown("reaction")
+    coordinates_shown, reactions = found.show.coordinates, found.show.reactions
     extents = found.settings["scale of coordinates [m or rad]"]
     apart = [found.table[label]["deviation"] for label in found.labels]
     usual = max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart))
-    moving = coordinates_shown or [usual]
+    moving = coordinates_shown or (usual,)
     single = len(moving) + 1 + len(reactions)
     upper = (single + 1) // 2 + len(shown)
-    heights = [1.0] * upper + [0.30 + 0.15 * len(found.cases)]
+    measures = found.show.measures_of(found.shown)
+    dots = 1 + -(-len(measures) // 4)  # rows of four panels
+    heights = [1.0] * upper + [0.30 + 0.15 * len(found.cases)] * dots
     known = found.statistics.get(found.reference)
     if known is not None:
         heights.append(0.35 + 0.022 * len(found.cases) * len(known.measures))
@@ -92,6 +97,9 @@ def comparison(found: Comparison) -> Figure:
     for i, contact in enumerate(shown):
         _contact(panels[single + 2 * i :], found, contact)
     _worth([figure.add_subplot(grid[upper, i]) for i in range(4)], found)
+    for i, (title, values) in enumerate(measures.items()):
+        axis = figure.add_subplot(grid[upper + 1 + i // 4, i % 4])
+        _dots(axis, found, title, values, first=i % 4 == 0)
     if known is not None:
         _beyond(figure.add_subplot(grid[-1, :]), found)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -107,7 +115,7 @@ def rigid_limit(found: RigidLimit) -> Figure:
     beyond = (
         {"Energy lost, beyond the horizon": RATE, "Impacts, beyond the horizon": "impacts"} if found.statistics else {}
     )
-    rows, K = 3 if beyond else 2, found.stiffness
+    rows, K = (3 if beyond else 2) + -(-len(found.shown) // 2), found.stiffness
     figure = new_figure(7.2, 2.3 * rows)
     axes = figure.subplots(rows, 2, sharex=True).ravel()
     panels = (
@@ -118,7 +126,7 @@ def rigid_limit(found: RigidLimit) -> Figure:
     )
     for i, (axis, (title, unit, values, name)) in enumerate(zip(axes[:4], panels, strict=True)):
         axis.loglog(K, values, color=COLOURS[0], marker="o", ms=4, lw=1.2, zorder=3)
-        dress(axis, title, STIFFNESS if i >= 2 and not beyond else "", unit)
+        dress(axis, title, STIFFNESS if i >= 2 and rows == 2 else "", unit)
         axis.tick_params(which="minor", length=0)
         if not name:
             decades(axis, "y", 3, plain=True)
@@ -138,11 +146,22 @@ def rigid_limit(found: RigidLimit) -> Figure:
             f"{power(depth, 2)} m needs K = {power(stiffness, 2)}", (stiffness, low) if soft else (K[0], depth),
             (4, 6) if soft else (2, 3), textcoords="offset points", fontsize=SIZE - 0.5, color=COLOURS[2],
         )  # fmt: skip
-    for axis, (title, measure) in zip(axes[4:], beyond.items(), strict=True):
+    for axis, (title, measure) in zip(axes[-2:], beyond.items(), strict=False):
         apart, half = 100 * found.beyond(measure).T
         axis.errorbar(K, apart, yerr=half, color=COLOURS[0], marker="o", ms=4, lw=1.2, capsize=2)
         axis.axhline(0.0, color=INK, lw=0.6)
         dress(axis, title, STIFFNESS, "against rigid contact, 95 % [%]")
+    for i, (title, (rigid, *numbers)) in enumerate(found.shown.items()):
+        axis, (what, _, unit) = axes[4 + i], title.rpartition(" [")
+        axis.semilogx(K, numbers, color=COLOURS[0], marker="o", ms=4, lw=1.2)
+        axis.axhline(rigid, label="rigid", **REFERENCE)
+        last = not beyond and i >= len(found.shown) - 2  # in its column
+        dress(axis, what, STIFFNESS if last else "", f"[{unit}")
+        axis.tick_params(which="minor", length=0)
+        axis.tick_params(labelbottom=last)
+        legend(axis, loc="best")
+    for axis in axes[4 + len(found.shown) : len(axes) - len(beyond)]:
+        axis.axis("off")
     figure.align_ylabels(list(axes))
     return figure
 
@@ -225,34 +244,41 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
     table = [found.table[label] for label in found.labels]
     walls = [1e3 * (row["equal_error"]["wall"] if target > 0 else row["wall"]) for row in table]
     at = f" at own error {power(target, 2)}" if target > 0 else ""
-    verdicts = [f"{label}\n{row['verdict']}" for label, row in zip(found.labels, table, strict=True)]
     columns = (
-        ("Deepest overlap", "[m]", "penetration"), ("Distance", "to the reference [-]", "distance"),
-        ("Own error", "[-]", "own_error"), ("Time of the run", f"[ms]{at}", "wall"),
+        ("Deepest overlap\n[m]", "penetration"), ("Distance\nto the reference [-]", "distance"),
+        ("Own error\n[-]", "own_error"), (f"Time of the run\n[ms]{at}", "wall"),
     )  # fmt: skip
-    places = np.arange(len(table))[::-1]
-    for axis, (title, unit, name) in zip(axes, columns, strict=True):
+    for axis, (title, name) in zip(axes, columns, strict=True):
         lowest = LOWEST.get(name, 0.0)
-        shown = np.array([max(float(x), lowest) for x in (walls if name == "wall" else [row[name] for row in table])])
-        known = shown[np.isfinite(shown)] if np.isfinite(shown).any() else np.ones(1)
+        values = [max(float(x), lowest) for x in (walls if name == "wall" else [row[name] for row in table])]
+        known = [x for x in values if np.isfinite(x)] or [1.0]
         axis.set_xscale("log")
-        room = max(2.5, float(known.max() / known.min()) ** 0.08)  # so that dots stand clear of the edges
-        low, high = float(known.min()) / room, float(known.max()) * room
-        axis.set_xlim(low, high)
-        for k, (_, _, style) in enumerate(_styled(found)):
-            if np.isfinite(shown[k]):
-                axis.plot(shown[k], places[k], marker=MARKERS[k % len(MARKERS)], ms=5, color=style["color"], ls="")
-            note, at_x = f"below {power(lowest)}" if shown[k] <= lowest else "", shown[k]
-            if not np.isfinite(shown[k]):
-                note, at_x = "not reached", low
-            small: dict[str, Any] = {"fontsize": SIZE - 1.5, "va": "center", "color": FAINT}
-            box = {"fc": "white", "ec": "none", "pad": 1.0}
-            axis.annotate(note, (at_x, places[k]), (6, 0), textcoords="offset points", bbox=box, **small)
+        room = max(2.5, (max(known) / min(known)) ** 0.08)  # so that dots stand clear of the edges
+        axis.set_xlim(min(known) / room, max(known) * room)
+        _dots(axis, found, title, values, first=axis is axes[0], lowest=lowest)
         decades(axis, "x", 3, plain=not lowest)
-        dress(axis, title, unit, "")
-        axis.set_yticks(places, verdicts if axis is axes[0] else [""] * len(table))
-        axis.tick_params(axis="y", length=0)
-        axis.set_ylim(-0.6, len(table) - 0.4)
+
+
+def _dots(
+    axis: Axes, found: Comparison, title: str, values: Sequence[float], *, first: bool, lowest: float = -np.inf
+) -> None:
+    """One dot per case, in the first of a row of panels with its verdict; the title has the unit below it."""
+    places = np.arange(len(values))[::-1]
+    for k, (_, _, style) in enumerate(_styled(found)):
+        known = np.isfinite(values[k])
+        if known:
+            axis.plot(values[k], places[k], marker=MARKERS[k % len(MARKERS)], ms=5, color=style["color"], ls="")
+        small: dict[str, Any] = {"fontsize": SIZE - 1.5, "va": "center", "color": FAINT}
+        box = {"fc": "white", "ec": "none", "pad": 1.0}
+        note = f"below {power(lowest)}" if known and values[k] <= lowest else "" if known else "not reached"
+        place = (values[k], places[k]) if known else (axis.get_xlim()[0], places[k])
+        axis.annotate(note, place, (6, 0), textcoords="offset points", bbox=box, **small)
+    what, _, unit = title.partition("\n")
+    dress(axis, what, unit, "")
+    verdicts = [f"{label}\n{found.table[label]['verdict']}" for label in found.labels]
+    axis.set_yticks(places, verdicts if first else [""] * len(values))
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(-0.6, len(values) - 0.4)
 
 
 def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
-from nonsmooth.settings import shown
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.beyond import RATE, complete, horizon_of, lines_of, remarks_of, statistics_of
@@ -51,6 +51,8 @@ from nonsmooth.studies.cases import (
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.studies.long_run import PRECISION, Statistics
+from nonsmooth.studies.shown import Chosen, chosen, numbers_of
+from nonsmooth.studies.shown import lines_of as rows_of
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
 
@@ -109,7 +111,7 @@ class Comparison(Result):
     statistics
         Of a motion that is sensitive before the end that was requested: what is known of it beyond, by label; the rest
         is compared until its horizon.
-    show : coordinates, contacts, joints and components of reactions that table and figure show; else the usual ones
+    show : coordinates, contacts, components of reactions and measures that table and figure show; else the usual ones
     """
 
     cases: tuple[Case, ...]
@@ -124,7 +126,7 @@ class Comparison(Result):
     settings: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
-    show: tuple[str, ...] = ()
+    show: Chosen = field(default_factory=Chosen)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -133,18 +135,19 @@ class Comparison(Result):
     @property
     def shown_contacts(self) -> tuple[str, ...]:
         """The contacts to show: by default of each joint the one with the largest impulse in the reference."""
+        if self.show != Chosen():
+            return self.show.contacts
         impulse, found = self.table[self.reference]["impulse"], dict[str, str]()
-        chosen = tuple(name for name in impulse if {name, name.partition(".")[0]} & set(self.show))
-        if self.show:
-            return chosen
         for name in impulse:
             joint = name.partition(".")[0]
             found[joint] = max(found.get(joint, name), name, key=lambda one: impulse[one])
         return tuple(found.values())
 
-    def shown(self, kind: str) -> list[str]:
-        """The coordinates, "q", or components of reactions, "reaction", to show."""
-        return [name for name in self.show if name in getattr(self.runs[self.reference], kind).names]
+    @cached_property
+    def shown(self) -> dict[str, list[float]]:
+        """Numbers of the cases, by title with unit: those of what is shown."""
+        what, window = replace(self.show, contacts=self.shown_contacts), float(self.edges[1] - self.edges[0])
+        return numbers_of({label: what.numbers(self.runs[label], self.table[label], window) for label in self.labels})
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
@@ -180,21 +183,7 @@ class Comparison(Result):
         target = self.settings["target of the own error [-]"]
         lines = [over("verdict", "verdict")]
         lines += [over(metric, f"{title} [{METRICS[metric][0]}]") for metric, title in TITLES.items()]
-        first = self.runs[self.reference]
-        lines += [
-            over("deviation", f"{name}: mean deviation [{first.q.unit_list[first.q.names.index(name)]}]", name)
-            for name in self.shown("q")
-        ]
-        for name in self.shown("reaction"):
-            unit = first.reaction.unit_list[first.reaction.names.index(name)]
-            largest = [float(np.max(np.abs(self.runs[label].reaction[name]))) for label in self.labels]
-            lines.append((f"{name}: largest reaction without impacts [{unit}]", largest))
-        for contact in self.shown_contacts:
-            lines += [
-                over("impulse", f"{contact}: impulse [N s]", contact),
-                over("window_force", f"  largest mean force over {self.edges[1] - self.edges[0]:.3g} s [N]", contact),
-                over("contact_share", "  share of time in contact [-]", contact),
-            ]
+        lines += rows_of(self.shown)
         lines += [
             over("agreement", "open or closed as the reference [-]"),
             *(over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"]
@@ -221,7 +210,8 @@ class Comparison(Result):
     def plain(self) -> dict[str, Any]:
         """Plain data, as `nonsmooth compare --json` prints it: the table, and statistics where there are some."""
         known = {label: {"statistics": found.plain()} for label, found in self.statistics.items()}
-        return {label: {**self.table[label], **known.get(label, {})} for label in self.labels}
+        shown = {label: {name: row[i] for name, row in self.shown.items()} for i, label in enumerate(self.labels)}
+        return {label: {**self.table[label], "shown": shown[label], **known.get(label, {})} for label in self.labels}
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
@@ -261,6 +251,8 @@ class Comparison(Result):
             else:
                 kind = None if isinstance(values[0], str) else float
                 data[metric] = variable("case", np.array(values, kind), unit, meaning)
+        data["shown"] = variable(("title", "case"), list(self.shown.values()), meaning="what was chosen to be shown")
+        coordinates["title"] = ("title", texts(self.shown))
         data["between"] = variable(("case", "other"), self.between, "-", "distance of two cases")
         data["modes"] = variable(("case", "other"), self.modes, "-", "agreement of contact modes")
         data["force"] = variable(("case", "window", "contact"), self.forces, "N", "mean normal force in each window")
@@ -284,7 +276,7 @@ class Comparison(Result):
 def compare(
     build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
     reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
-    patience: float = 10.0, seconds: float = 40.0, show: Sequence[str] = (), progress: Progress = None,
+    patience: float = 10.0, seconds: float = 40.0, show: Sequence[Any] = (), progress: Progress = None,
 ) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
@@ -321,8 +313,9 @@ def compare(
     seconds : [s]
         Time for the statistics of all cases, of a motion that is sensitive before its end.
     show
-        Coordinates, contacts, joints or components of reactions that table and figure show, as pin.x; by default of
-        each joint the contact with the largest impulse, and the coordinate that differs most.
+        Coordinates, contacts, joints, components of reactions, or measures that table and figure show, as pin.x,
+        peak-force:pin, or a function of a run; by default of each joint the contact with the largest impulse, and the
+        coordinate that differs most.
     progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
@@ -370,16 +363,12 @@ def compare(
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
             which = f'"{cases[0].label}" and "{label}"'
             raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
-    known = {*first.q_names, *first.reaction_names, *first.contact_names}
-    known |= {name.partition(".")[0] for name in first.contact_names}
-    for name in show:
-        if name not in known:
-            raise InputError(f"show: {shown(name)} is not in this mechanism, which has {', '.join(sorted(known))}.")
+    shown = chosen(show, first)
     tell(f"{reference}: accurate solution", 0.0)
     truth_of = trials[reference].accurate()
     if truth_of.parted == math.inf:
         found = _compared(cases, trials, truth_of, reference, windows, target, slowest, repeats, patience, tell)
-        return replace(found, show=tuple(show))
+        return replace(found, show=shown)
     horizon = horizon_of(truth_of, trials[reference].run())
     sooner = {label: replace(trial, t_end=horizon) for label, trial in trials.items()}
     alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
@@ -389,7 +378,7 @@ def compare(
     tell("done", 1.0)
     settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}
     failed = {**found.failed, **without}
-    found = replace(found, statistics=statistics, settings=settings, failed=failed, show=tuple(show))
+    found = replace(found, statistics=statistics, settings=settings, failed=failed, show=shown)
     return complete(found, without)
 
 

@@ -26,8 +26,9 @@ from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.beyond import RATE, complete, difference_of, horizon_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
-from nonsmooth.studies.files import Result, doubts, variable
+from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.studies.long_run import Statistics
+from nonsmooth.studies.shown import chosen, numbers_of
 from nonsmooth.trajectory import Verdict
 
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -279,6 +280,7 @@ class RigidLimit(Result):
     horizon : end of these runs [s], where rigid contact is sensitive before the end that was requested; else infinite
     statistics
         Beyond the horizon, by label, "rigid" and "K = 1e+12"; `without` says why others have none.
+    shown : numbers of what was chosen to be shown, by title with unit: of rigid contact, then of each stiffness
     """
 
     stiffness: Array
@@ -297,6 +299,7 @@ class RigidLimit(Result):
     horizon: float = math.inf
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, list[float]] = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -345,6 +348,10 @@ class RigidLimit(Result):
         if self.statistics:
             meaning = "relative difference of the energy lost beyond the horizon from rigid contact, and its 95 % half"
             data["energy"] = variable(("stiffness", "estimate"), self.beyond(), "-", meaning)
+        if self.shown:
+            values = list(self.shown.values())
+            data["shown"] = variable(("name", "run"), values, meaning="what was chosen to be shown")
+            data["name"] = variable("name", texts(self.shown))
         facts: dict[str, Any] = {
             "title": "compliant contact towards the rigid limit", "rigid_verdict": str(self.rigid_verdict),
             **{f"order_{name}": value for name, value in self.orders.items()},
@@ -358,7 +365,7 @@ class RigidLimit(Result):
 def rigid_limit(
     build: Callable[[Any], Model | System], rigid: Case, law: Callable[[float], Compliant], stiffness: Sequence[float],
     *, t_end: float, stepper: Stepper | None = None, dt: ErrorControl = CONTROL, depth: float | None = None,
-    seconds: float = 40.0, progress: Progress = None,
+    seconds: float = 40.0, show: Sequence[Any] = (), progress: Progress = None,
 ) -> RigidLimit:  # fmt: skip
     """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
@@ -381,6 +388,9 @@ def rigid_limit(
     seconds : [s]
         Time for the statistics of all runs, where rigid contact is sensitive before the end: runs are compared until
         its horizon only.
+    show
+        Coordinates, contacts, joints, components of reactions, or measures whose numbers are given in addition, as for
+        `compare`.
     progress : callable (what, share), or True for words on one line, optional
 
     Examples
@@ -405,12 +415,15 @@ def rigid_limit(
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)
     trial = whole = Trial(rigid, built(build, rigid.contact), t_end)
+    what = chosen(show, trial.system)
     hard, accurate = trial.run(), trial.accurate()
     horizon, parted = horizon_of(accurate, hard), accurate.parted
     if horizon < t_end:
         trial = replace(trial, t_end=horizon)
         hard, accurate = trial.run(), replace(trial.accurate(), parted=parted)
     edges = np.array([hard.t[0], horizon])
+    of_rigid = measured(hard, accurate, edges, 0.0)
+    shown = {"rigid": what.numbers(hard, of_rigid, horizon - float(hard.t[0]))}
 
     def soft(K: float, end: float = horizon) -> Trial:
         case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
@@ -433,6 +446,7 @@ def rigid_limit(
                 continue  # what the other runs show remains
             verdicts.append(replace(own, parted=min(own.parted, parted)).verdict(run))
             rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
+            shown[compliant.case.label] = what.numbers(run, rows[K], horizon - float(hard.t[0]))
     values, names = np.array(list(rows)), [name for name in COLUMNS if name != "impulse_error"]
     columns = {name: np.array([row[name] for row in rows.values()], float) for name in names}
     needed: dict[str, float] = {}
@@ -453,8 +467,9 @@ def rigid_limit(
         statistics, without = statistics_of({"rigid": whole} | {f"K = {K:g}": soft(K, t_end) for K in rows}, seconds)
     tell("done", 1.0)
     found = RigidLimit(
-        stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
+        stiffness=values, **columns, rigid_impulse=of_rigid["first_impulse"],
         verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
         horizon=horizon if horizon < t_end else math.inf, statistics=statistics, without=without,
+        shown=numbers_of(shown),
     )  # fmt: skip
     return complete(found, without)
