@@ -99,7 +99,7 @@ def main() -> None:
         row = (found["rigid"][name] for name in ("largest impulse", "angle error, arm2"))
         print(f"| {dt:g} | " + " | ".join(f"{value:.4f}" for value in row) + " |")
     if len(sys.argv) > 1:
-        plots.published(sets["S2"]).savefig(sys.argv[1], dpi=96)
+        plots.published(sets["S2"]).savefig(sys.argv[1], dpi=72)
 
 
 if __name__ == "__main__":

@@ -218,6 +218,12 @@ PUBLISHED = Published(
     duration=_duration,
     measures=MEASURES,
     figures=FIGURES,
+    notes={
+        "angle error, arm1": "in case 1 both arms are reached within 1 % by S2 with joint2.friction 0.035, restitution "
+        "0.957, radius 42.8 mm and Stronge's impacts; by S1 with no contact.",
+        "acceleration error, arm1": "depends on the stiffness, which is not printed; rigid impacts have none.",
+        "force x": "depends on the stiffness as well; rigid impacts have no force.",
+    },
     panels=(
         ("Angle", "deg", "run", _lines("q")),
         ("Angle error", "deg", "error", _lines("q")),

@@ -532,7 +532,7 @@ def published(
     else:
         known = chosen.published.cases if chosen.published is not None else ()
         shown.append(f"cases that --case runs: {', '.join(known)}")
-    shown += ["", *found.remarks()] if found.remarks() else []
+    shown += ["", *found.sentences(), *found.remarks()] if found.table else []
 
     def numbers() -> dict[str, Any]:
         def said(case: str, kind: str) -> dict[str, Any]:

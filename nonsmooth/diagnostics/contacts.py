@@ -116,8 +116,8 @@ def impact_impulse(trajectory: Trajectory, interval: np.void) -> float:
     turn = 1 + int(opening[0]) if opening.size else len(change) - 1
     falling = np.flatnonzero(np.diff(change[turn:]) < 0.0)
     last = turn + (int(falling[0]) if falling.size else len(change) - 1 - turn)
-    closed = _closed(trajectory.lam_N.array[i + 1 : i + 1 + last], trajectory)
-    began = 1 + np.flatnonzero(np.any(closed[1:] & ~closed[:-1], axis=1))
+    closed = np.array([closed_steps(trajectory, name)[i : i + last] for name in trajectory.gap.names])
+    began = 1 + np.flatnonzero(np.any(closed[:, 1:] & ~closed[:, :-1], axis=0))
     alone = min(began[own[began] > TOGETHER * interval["approach"]], default=last)
     force = trajectory.lam_N[str(interval["contact"])][i + 1 : i + 1 + alone]
     return float(force @ np.diff(trajectory.t)[i : i + alone] * change[last] / own[alone])
@@ -286,12 +286,7 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 
 def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
     """Whether the contact is closed in each step (n - 1,)."""
-    return _closed(trajectory.lam_N[contact][1:], trajectory)
-
-
-def _closed(forces: Array, trajectory: Trajectory) -> NDArray[np.bool_]:
-    """Whether forces of a run are those of closed contacts."""
-    return np.asarray(forces > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
+    return np.asarray(trajectory.lam_N[contact][1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
 
 
 def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:

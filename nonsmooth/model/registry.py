@@ -99,7 +99,8 @@ class Measure:
     name: str
     unit: str  #: display unit of the printed number, SI or with ``deg``
     #: ``(kind, name)`` with kind `q`, `v` or `a` (instantaneous accelerations); or a function of an object with these
-    #: as mappings, and with `parameters` and the names `contacts`
+    #: as mappings, and with `parameters` and the names `contacts`; with an attribute ``smooth`` if it is finite at
+    #: impacts. In panels also ``("F", contact)``, forces without impacts.
     series: tuple[str, str] | Callable[[Any], Any]
     of: Literal["run", "ideal", "error"] = "run"  #: the run, its ideal twin, or the run minus the twin
     rate: float | None = None  #: sampling rate [1/s] for the maximum; every row if omitted
@@ -136,6 +137,9 @@ class Published:
     #: kinds whose verdict is their difference from an accurate run of another kind of the same mechanism,
     #: ``{"MPCC": "rigid"}``, since a run with finer steps takes too long
     beside: Mapping[str, str] = field(default_factory=dict)
+    #: what the source says of its cost; and of measures, by name, why a printed number is not reached, or with what
+    claim: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 #: types of arguments stored in the file of a run

@@ -44,9 +44,18 @@ REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
 POINTS = 3000
 SMALL = 0.05  # share of its range below which differences of a coordinate are drawn instead of itself
-#: lines of the kinds of contact in alphabetical order, and of the ideal twin
-STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
+#: lines of the kinds of contact, told apart in grey and where they coincide; of the ideal twin and of printed numbers
+STYLES: tuple[dict[str, Any], ...] = (
+    {"lw": 2.6, "alpha": 0.4}, {"lw": 0.8}, {"lw": 0.8, "ls": (0, (5, 3)), "marker": "x", "ms": 3.5},
+)  # fmt: skip
 IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
+PRINTED: dict[str, Any] = {"lw": 0.8, "ls": (0, (7, 1.5, 1.5, 1.5)), "zorder": 6}
+MARKS = 6  # marks of a curve
+FAR = 5.0  # printed numbers so many times the largest of ours are not drawn as lines
+BETWEEN = 600.0  # times of a run at which it is drawn, at least
+DOTS: tuple[dict[str, Any], ...] = (
+    {"marker": "o", "ms": 6.5, "alpha": 0.4}, {"marker": "s", "ms": 3.2}, {"marker": "x", "ms": 4.5},
+)  # fmt: skip
 ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
 #: values below which a measure is round-off and stands at the edge
 ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
@@ -301,18 +310,27 @@ def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Compariso
 
 
 def published(found: PublishedRuns) -> Figure:
-    """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
-    compliant, dashed for rigid contact, dotted for a further kind of runs.
+    """The panels that the source draws, one column per case, with the verdicts of its runs, and all printed numbers:
+    lines in the panel of their series, and below ours over the printed ones.
 
-    The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
-    which are not finite there, are left out.
+    Between rows curves are those of the scheme. The ideal twin is dotted where runs are drawn, not errors.
+    Accelerations and forces of runs with rigid impacts, which are not finite there, are left out.
     """
     from matplotlib.lines import Line2D
 
-    cases = list(found.table)
-    figure = new_figure(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5)
-    axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
+    cases, named = list(found.table), list(found.units)
+    printed = [name for name in named if any(name in found.printed[case] for case in cases)]
     kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
+    heights = [1.6] * len(found.panels) + ([0.5 + 0.19 * len(printed)] if printed else [])
+    figure = new_figure(max(2.5 * len(cases) + 1.2 * bool(printed), 4.0), sum(heights) + 0.9)
+    axes = figure.subplots(len(heights), len(cases), squeeze=False, height_ratios=heights)
+    for i, row in enumerate(axes[: len(found.panels)]):
+        for axis in row[1:]:
+            axis.sharey(row[0])
+            axis.tick_params(labelleft=False)
+        for axis, above in zip(row, axes[0], strict=True):
+            axis.sharex(above) if i else None
+            axis.tick_params(labelbottom=i == len(found.panels) - 1)
     for j, case in enumerate(cases):
         for i, (title, unit, of, series) in enumerate(found.panels):
             axis = axes[i][j]
@@ -325,31 +343,94 @@ def published(found: PublishedRuns) -> Figure:
             dress(axis, heading, below, beside)
             labels = [[entry[-1] for entry in panel[3]] for panel in found.panels[max(i - 1, 0) : i + 1]]
             if (i == 0 or labels[0] != labels[1]) and j == len(cases) - 1 and axis.lines:
-                legend(axis, loc="upper right", ncols=2, handlelength=0.9)
+                legend(axis, loc="best", ncols=2, handlelength=0.9)
+            _clip(axis, found, case, unit, series)
+        if printed:
+            _ratios(axes[-1][j], found, case, kinds, printed, first=j == 0)
+    if printed:
+        for axis in axes[-1]:
+            axis.set_xscale("log")
+        limits = [limit for axis in axes[-1] for limit in axis.get_xlim()]
+        for axis in axes[-1]:
+            axis.set_xlim(min(*limits, 0.5), max(*limits, 2.0))
+            decades(axis, "x", 3)
     marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
-    marks.append(Line2D([], [], label="ideal", **IDEAL))
-    figure.legend(handles=marks, loc="outside lower right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
+    marks += [Line2D([], [], label="ideal", **IDEAL), Line2D([], [], label="printed", color=INK, **PRINTED)]
+    figure.legend(handles=marks, loc="outside upper right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
     return figure
+
+
+def _clip(axis: Axes, found: PublishedRuns, case: str, unit: str, series: tuple[Any, ...]) -> None:
+    """Cut off forces of compliant impacts, which rigid contact does not have, above a few times its largest force."""
+    names = [entry[1] for entry in series if entry[0] == "F"]
+    largest = {kind: max((np.max(found.runs[case, kind].lam_N[name]) for name in names), default=0.0)
+               for kind in found.kinds}  # fmt: skip
+    known = [largest[kind] for kind in largest if len(found.runs[case, kind].impacts)]
+    if known and max(largest.values()) > 3 * max(known) > 0.0:
+        axis.set_ylim(-0.3 * max(known), 3 * max(known))
+        said = f"up to {max(largest.values()) / SIZES.get(unit, 1.0):.3g} {unit}"
+        axis.text(0.98, 0.7, said, transform=axis.transAxes, ha="right", fontsize=SIZE - 1, color=FAINT)
+
+
+def _ratios(axis: Axes, found: PublishedRuns, case: str, kinds: list[str], printed: list[str], *, first: bool) -> None:
+    """Numbers of a case over the printed ones, which stand at the right."""
+    known = found.printed[case]
+    for k, kind in enumerate(kinds):
+        row = found.table[case][kind]
+        ratios = [row.get(name, np.nan) / known[name] if name in known else np.nan for name in printed]
+        shown = [ratio if ratio > 0 else np.nan for ratio in ratios]
+        axis.plot(shown, range(len(printed)), ls="", color=INK, **DOTS[k % len(DOTS)])
+    axis.axvline(1.0, color=INK, lw=0.8, ls=PRINTED["ls"])
+    axis.set_ylim(len(printed) - 0.5, -0.5)
+    dress(axis, "Ours / printed, at the right", "ratio [-]", "")
+    axis.set_yticks(
+        range(len(printed)), [f"{name} [{shown_unit(found.units[name])}]".replace("^2", "²") for name in printed]
+    )
+    axis.tick_params(axis="y", length=0, labelleft=first)
+    for i, name in enumerate(printed):
+        if name in known:
+            axis.annotate(
+                f"{known[name]:g}", (1.0, i), (2, 0), xycoords=axis.get_yaxis_transform(), textcoords="offset points",
+                fontsize=SIZE - 1.5, color=FAINT, va="center",
+            )  # fmt: skip
 
 
 def _draw(
     axis: Axes, found: PublishedRuns, case: str, kinds: list[str], unit: str, of: str, series: tuple[Any, ...]
 ) -> None:
     size = SIZES.get(unit, 1.0)
+    lines = [(entry[0], entry[1]) if callable(entry[0]) else (entry[:2], entry[2]) for entry in series]
+    printed: list[tuple[float, str, str]] = []
     for k, kind in enumerate(kinds):
         impacts = len(found.runs[case, kind].impacts)
-        view = found.view(case, kind, of)
-        ideal = found.view(case, kind, "ideal") if of == "run" and k == 0 else None
-        for colour, entry in zip(COLOURS, series, strict=False):
-            which, label = (entry[0], entry[1]) if callable(entry[0]) else (entry[:2], entry[2])
-            if impacts and not smooth(which):
+        view = found.view(case, kind, of, BETWEEN)
+        ideal = found.view(case, kind, "ideal", BETWEEN) if of == "run" and k == 0 else None
+        for i, (colour, (which, label)) in enumerate(zip(COLOURS, lines, strict=False)):
+            absent = not callable(which) and which[1] not in getattr(view, which[0] if which[0] != "a" else "v")
+            if impacts and not smooth(which) or absent:
                 continue
             style = {"color": colour, "zorder": 2 + k, **STYLES[k % len(STYLES)]}
+            if k == 0 and len(lines) > 1:  # series are told apart in grey by marks of the first kind
+                style |= {"marker": MARKERS[i], "ms": 3.0, "mfc": "white", "mew": 0.6}
+            places = view.t[0] + (np.arange(MARKS) + 0.1 + 0.2 * (i + k)) / MARKS * (view.t[-1] - view.t[0])
+            style["markevery"] = np.unique(np.searchsorted(view.t, places[places < view.t[-1]])).tolist()
+            values = view.series(which) / size
             new = label not in axis.get_legend_handles_labels()[1]
-            axis.plot(view.t, view.series(which) / size, label=label if new else None, **style)
-            if ideal is not None:
+            axis.plot(view.t, values, label=label if new else None, **style)
+            if k == 0 and (number := found.printed_of(case, which, of)) is not None:
+                printed.append((np.copysign(number, values[np.argmax(np.abs(values))]), colour, label))
+            if ideal is not None and (callable(which) or which[0] != "F"):
                 keep = np.unique(np.searchsorted(ideal.t, np.linspace(ideal.t[0], ideal.t[-1], 300)))  # it is smooth
                 axis.plot(ideal.t[keep], (ideal.series(which) / size)[keep], **IDEAL)
+    far = FAR * max((float(np.max(np.abs(line.get_ydata()))) for line in axis.lines), default=0.0)
+    for level, colour, _ in printed:
+        if abs(level) <= far:
+            axis.axhline(level, color=colour, **PRINTED)
+    beyond = ", ".join(f"{label} {abs(level):g}" for level, _, label in printed if abs(level) > far)
+    if beyond:
+        box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
+        said = f"printed, far out: {beyond}"
+        axis.text(0.02, 0.05, said, transform=axis.transAxes, fontsize=SIZE - 1, color=INK, bbox=box)
 
 
 def step_size(found: StepSizes) -> Figure:

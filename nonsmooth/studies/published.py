@@ -11,17 +11,17 @@ from typing import Any, Literal
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics import contact_intervals, contact_share, impact_impulse, mean_forces
+from nonsmooth.diagnostics import contact_intervals, contact_share, impact_impulse, mean_forces, pieces
 from nonsmooth.diagnostics.contacts import first_impulse
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.registry import Problem, Published
+from nonsmooth.model.registry import Measure, Problem, Published
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.cases import ACCURACY
+from nonsmooth.studies.cases import ACCURACY, COMPILING, evaluations
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import verdict_against
@@ -38,10 +38,14 @@ FINE = 20000  # points at which the largest magnitude of the ideal twin is sough
 #: additional numbers of each run, with units; its errors are those of its verdict, from a run with finer steps
 FACTS = {
     "first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%",
-    "own error of positions, of c": "%", "own error of peak forces": "%",
+    "own error of positions, of c": "%", "own error of peak forces": "%", "motion residual": "-", "longest step": "s",
 }  # fmt: skip
+COSTS = {"steps": "-", "programs and evaluations": "-", "time": "s"}  # of each run, with units
 #: facts of a sensitive run until its horizon; the mark of its other numbers, and its meaning
-BEFORE = ("first contact", "first impulse", "own error of positions, of c", "own error of peak forces")
+BEFORE = (
+    "first contact", "first impulse", "own error of positions, of c", "own error of peak forces", "motion residual",
+    "longest step", *COSTS,
+)  # fmt: skip
 MARK = " *"
 SAMPLE = (
     "* of motion beyond the horizon as well, which depends on round-off: one sample of many, no result to compare; for "
@@ -64,6 +68,7 @@ class View:
     accelerations: Callable[[], Mapping[str, Array]]
     parameters: Mapping[str, float]
     contacts: tuple[str, ...]
+    F: Mapping[str, Array] = field(default_factory=dict)  #: normal forces without impacts
 
     @cached_property
     def a(self) -> Mapping[str, Array]:
@@ -105,22 +110,34 @@ class Twin:
         return View(t, named("q"), named("v"), lambda: named("acceleration"), self.parameters, ())
 
 
-def ends(first: Array, last: Array | None = None) -> Array:
-    """Values at start and end of each step (2 (n - 1),): of rows (n,), or with other values (n - 1,) at the ends."""
-    return np.column_stack([first[:-1], first[1:] if last is None else last]).ravel()
+def view_of(run: Trajectory, longest: float = np.inf) -> View:
+    """A run at both ends of each step: right limits at its start, left limits at its end; steps beyond a length [s] at
+    further times, at which coordinates and velocities are interpolated as by `pieces`, accelerations linearly."""
+    dt = np.diff(run.t)
+    count = np.maximum(np.ceil(dt / longest), 1.0).astype(int) + 1
+    step = np.repeat(np.arange(len(dt)), count)
+    share = (np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)) / np.repeat(count - 1, count)
 
+    inside = (share > 0.0) & (share < 1.0)
 
-def view_of(run: Trajectory) -> View:
-    """A run at both ends of each step: right limits at its start, left limits at its end."""
-    q = {name: ends(values) for name, values in run.q.items()}
-    v = {name: ends(values, run.left.v[name][1:]) for name, values in run.v.items()}
+    def filled(kind: Any, first: Array, last: Array, name: str) -> Array:
+        values = np.where(share == 1.0, last[step], first[step])
+        if inside.any():
+            values[inside] = pieces(run, kind, name).at(step[inside], share[inside])
+        return values
+
+    q = {name: filled("q", values[:-1], values[1:], name) for name, values in run.q.items()}
+    v = {name: filled("v", values[:-1], run.left.v[name][1:], name) for name, values in run.v.items()}
 
     def accelerations() -> dict[str, Array]:
         left = run.instant(run.t[1:], side="left").a
-        return {name: ends(values, left[name]) for name, values in run.acceleration.items()}
+        rows = {name: (values[:-1][step], left[name][step]) for name, values in run.acceleration.items()}
+        return {name: first + share * (last - first) for name, (first, last) in rows.items()}
 
     parameters = {name: entry["value"] for name, entry in run.manifest["parameters"].items()}
-    return View(ends(run.t), q, v, accelerations, parameters, run.gap.names)
+    t = np.where(share == 1.0, run.t[1:][step], run.t[:-1][step] + share * dt[step])
+    F = {name: values[1:][step] for name, values in run.lam_N.items()}
+    return View(t, q, v, accelerations, parameters, run.gap.names, F)
 
 
 def window_means(
@@ -170,6 +187,7 @@ class PublishedRuns(Result):
     facts
         For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
         by its name.
+    claim, notes, measures : as in `nonsmooth.model.registry.Published`
     """
 
     problem: str
@@ -181,10 +199,18 @@ class PublishedRuns(Result):
     panels: tuple[Any, ...]
     settings: Mapping[str, Any]
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    claim: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(kind for _, kind in self.runs))
+
+    def printed_of(self, case: str, series: Any, of: str) -> float | None:
+        """The printed number of a series that a panel draws."""
+        names = [one.name for one in self.measures if one.series == series and one.of == of and one.window is None]
+        return next((self.printed[case][name] for name in names if name in self.printed[case]), None)
 
     def verdict(self, case: str, kind: str) -> Verdict:
         """Whether a run can be trusted, by a run with finer steps or an accurate one of another kind."""
@@ -195,11 +221,12 @@ class PublishedRuns(Result):
         found = doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
         return found + ([SAMPLE] if any(run.verdict.kind == "sensitive" for run in self.runs.values()) else [])
 
-    def view(self, case: str, kind: str, of: str = "run") -> View:
-        """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
+    def view(self, case: str, kind: str, of: str = "run", points: float = 0.0) -> View:
+        """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``; also between the rows, at so
+        many points at least."""
         run, twin = self.runs[case, kind], self.twins[case]
-        ideal = twin.at(ends(run.t))
-        return ideal if of == "ideal" else view_of(run).less(ideal) if of == "error" else view_of(run)
+        own = view_of(run, (run.t[-1] - run.t[0]) / points if points else np.inf)
+        return own if of == "run" else twin.at(own.t) if of == "ideal" else own.less(twin.at(own.t))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, each kind of contact."""
@@ -208,6 +235,25 @@ class PublishedRuns(Result):
                 found = {kind: numbers[measure] for kind, numbers in kinds.items()}
                 yield {"case": case, "measure": measure, "unit": self.units[measure],
                        "published": self.printed[case].get(measure), **found}  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """A sentence for each printed number, with ours and their ratios, and one for the cost of each case."""
+        found = []
+        for row in self.rows():
+            printed, ours = row["published"], {kind: row[kind] for kind in self.kinds if np.isfinite(row[kind])}
+            if printed is not None and ours:
+                numbers = ", ".join(f"{value:.4g} {kind} (x {value / printed:.3g})" for kind, value in ours.items())
+                number = f"{printed:g} {row['unit']}".removesuffix(" -")
+                found.append(f"Case {row['case']}, {row['measure']}: the source has {number}, we have {numbers}.")
+        found += [f"{measure}: {note}" for measure, note in self.notes.items() if measure in self.units]
+        for case, kinds in self.table.items():
+            first, said = kinds[self.kinds[0]]["time"], []
+            for kind in self.kinds:
+                steps, calls, seconds = (kinds[kind][name] for name in COSTS)
+                share = "" if kind == self.kinds[0] else f", x {seconds / first:.2g} the time"
+                said.append(f"{steps:g} steps, {calls:g} programs and evaluations, {seconds:.2g} s ({kind}{share})")
+            found.append(f"Case {case}, cost: {'; '.join(said)}.")
+        return found + ([f"The source on its cost: {self.claim}"] if self.claim else [])
 
     def cells(self) -> Iterator[tuple[str, ...]]:
         """Rows of the printed table as texts, of each case its verdicts first, and the horizons of sensitive motions;
@@ -222,7 +268,9 @@ class PublishedRuns(Result):
             for row in rows:
                 printed = "" if row["published"] is None else f"{row['published']:g}"
                 of_all = row["measure"] not in BEFORE
-                found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}{mark[kind] * of_all}" for kind in self.kinds)
+                ratio = {kind: f"\nx {row[kind] / row['published']:.3g}" if printed else "" for kind in self.kinds}
+                found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}{ratio[kind]}{mark[kind] * of_all}"
+                         for kind in self.kinds)  # fmt: skip
                 yield case, row["measure"], row["unit"], printed, *found
 
     def __str__(self) -> str:
@@ -235,8 +283,8 @@ class PublishedRuns(Result):
         lines += [""] if lines else []
         lines += [f"| case | measure | unit | published | {' | '.join(self.kinds)} |"]
         lines += ["|---" * (4 + len(self.kinds)) + "|"]
-        lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
-        return "\n".join([*lines, "", *self.remarks()]).rstrip()
+        lines += [f"| {' | '.join(cells)} |".replace("\n", ", ") for cells in self.cells()]
+        return "\n".join([*lines, "", *self.sentences(), *self.remarks()]).rstrip()
 
     def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Over case, ``contact`` (its kind) and measure; units are a coordinate."""
@@ -317,7 +365,7 @@ def published(
     common = {**data.arguments, **arguments}
     facts = _measured_facts(data, progress)
     t_end = data.duration(**common)
-    runs: dict[tuple[str, str], Trajectory] = {}
+    tell, runs = whom(progress), dict[tuple[str, str], Trajectory]()
     twins: dict[str, Twin] = {}
     made: dict[str, Twin] = {}
     control = ErrorControl(rtol=1e-12, atol=1e-14, dt_min=1e-6, dt_max=t_end / POINTS)
@@ -332,25 +380,33 @@ def published(
         twins[case] = made[repr(ideal)]
         table[case] = {}
         for j, (kind, (stepper, dt)) in enumerate(kinds.items()):
-            whom(progress)(f"case {case}, {kind}", (i + j / len(kinds)) / len(chosen))
+            what = f"case {case}, {kind}"
+            tell(what, (i + j / len(kinds)) / len(chosen))
             system = problem(**own, **data.kinds[kind]).build()
             other = runs.get((case, data.beside.get(kind, "")))
             judge = other if other is not None and other.verdict.kind == "accurate" else None
-            run = simulate(system, stepper, t_end=t_end, dt=dt, check=judge is None)
+
+            def advance(t: float, end: float, _: int, what: str = what, begun: float = i + j / len(kinds)) -> None:
+                tell(what, (begun + t / end / len(kinds)) / len(chosen))
+
+            run = simulate(system, stepper, t_end=t_end, dt=dt, check=judge is None, progress=progress and advance)
+            if i == 0 and run.wall_seconds < COMPILING:  # the first run compiles
+                again = simulate(system, stepper, t_end=t_end, dt=dt).wall_seconds
+                run = replace(run, wall_seconds=min(run.wall_seconds, again))
             if judge is not None:
                 values = system.parameter_vector({})
                 run = replace(run, verdict=verdict_against(run, judge, system, values, accuracy=ACCURACY))
             runs[case, kind] = run
             table[case][kind] = _measured(data, case, run, twins[case], t_end)
-    whom(progress)("done", 1.0)
+    tell("done", 1.0)
     settings = {
         "t_end [s]": t_end, "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
         "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
     }  # fmt: skip
     return PublishedRuns(
         " ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]), table,
-        {case: data.figures[case] for case in chosen}, {one.name: one.unit for one in data.measures} | FACTS, runs,
-        twins, data.panels, settings, facts,
+        {case: data.figures[case] for case in chosen}, {one.name: one.unit for one in data.measures} | FACTS | COSTS,
+        runs, twins, data.panels, settings, facts, data.claim, data.notes, data.measures,
     )  # fmt: skip
 
 
@@ -372,7 +428,7 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
     """The numbers that the source prints of the case, and `FACTS`."""
     whole = view_of(run)
     fine = twin.at(np.linspace(0.0, t_end, FINE + 1))
-    views = {"run": whole, "error": whole.less(twin.at(ends(run.t))), "ideal": fine}
+    views = {"run": whole, "error": whole.less(twin.at(whole.t)), "ideal": fine}
     found = {}
     for measure in data.measures:
         if measure.of == "ideal" and measure.name not in data.figures[case]:
@@ -395,10 +451,13 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
         "largest impulse": float(np.max(hits)) if len(hits) else np.nan,
         "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
         "own error of positions, of c": run.verdict.position, "own error of peak forces": run.verdict.force,
+        "motion residual": run.certificate.motion_residual, "longest step": float(np.max(np.diff(run.t))),
+        "steps": len(run.t) - 1, "programs and evaluations": evaluations(run), "time": run.wall_seconds,
     }  # fmt: skip
-    return found | {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}
+    return found | {name: value / SIZES.get((FACTS | COSTS)[name], 1.0) for name, value in facts.items()}
 
 
 def smooth(entry: Any) -> bool:
-    """Whether a series has finite values at impacts: coordinates and velocities; functions count as forces."""
-    return not callable(entry) and entry[0] in ("q", "v")
+    """Whether a series has finite values at impacts: coordinates, velocities, forces without impacts, and functions
+    that say so; others count as forces."""
+    return getattr(entry, "smooth", False) if callable(entry) else entry[0] in ("q", "v", "F")

@@ -41,9 +41,7 @@ class Chosen:
         for one in self.measures:
             for title, value in one.of(run).items():
                 if value.size != 1:
-                    raise InputError(
-                        f"show: {title} gives {value.size} numbers of a run; give a measure of one number."
-                    )
+                    raise InputError(f"show: {title} gives {value.size} numbers of a run; a measure gives one.")
                 unit = one.units.get(title.removeprefix(f"{one.name}."), one.unit)
                 found.append((f"{title} [{unit or '-'}]", float(value.item())))
         return found
@@ -72,7 +70,7 @@ def chosen(show: Sequence[str | Callable[[Trajectory], Any]], system: System) ->
     """Names and functions of a run by kind; InputError for a word that is neither of the system nor a measure."""
     contacts = {name: name.partition(".")[0] for name in system.contact_names}
     known = {*system.q_names, *system.reaction_names, *contacts, *contacts.values()}
-    others = [one for one in show if callable(one) or one not in known]
+    others = [one for one in show if one not in known]
     for one in others:
         word = one.partition(":")[0] if isinstance(one, str) else ""
         if not (callable(one) or isinstance(one, str) and (word in NAMED or word.startswith(OVER))):

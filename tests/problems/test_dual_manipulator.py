@@ -28,7 +28,7 @@ from nonsmooth.diagnostics import contact_intervals, contact_share, impacts, mom
 from nonsmooth.laws import Bai, LankaraniNikravesh
 from nonsmooth.model.registry import get_problem
 from nonsmooth.studies import published
-from nonsmooth.studies.published import FACTS
+from nonsmooth.studies.published import COSTS, FACTS
 from nonsmooth_problems import dual_manipulator
 from nonsmooth_problems.dual_manipulator import ARMS, COMPLIANT, FIGURES, RIGID, SETS
 
@@ -139,8 +139,8 @@ def test_chosen_measures_are_those_of_the_whole_table(rigid_s1):
         dual_manipulator, ["1"], parameters="S1", kinds={"rigid": (EventDriven(), EVENTS)}, measures=chosen
     )
     numbers, whole = found.table["1"]["rigid"], rigid_s1.table["1"]["rigid"]
-    assert list(numbers) == [*chosen, *FACTS] and found.units[chosen[1]] == "N"
-    assert all(numbers[name] == whole[name] for name in numbers)
+    assert list(numbers) == [*chosen, *FACTS, *COSTS] and found.units[chosen[1]] == "N"
+    assert all(numbers[name] == whole[name] for name in numbers if name != "time")
     assert found.to_dataset()["measured"].sizes["measure"] == len(numbers)
 
 
