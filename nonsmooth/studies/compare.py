@@ -208,10 +208,12 @@ class Comparison(Result):
         return found.seconds * (wide / PRECISION) ** 2
 
     def plain(self) -> dict[str, Any]:
-        """Plain data, as `nonsmooth compare --json` prints it: the table, and statistics where there are some."""
+        """Plain data, as `nonsmooth compare --json` prints it: the table, what was chosen, statistics."""
         known = {label: {"statistics": found.plain()} for label, found in self.statistics.items()}
-        shown = {label: {name: row[i] for name, row in self.shown.items()} for i, label in enumerate(self.labels)}
-        return {label: {**self.table[label], "shown": shown[label], **known.get(label, {})} for label in self.labels}
+        if self.show != Chosen():
+            for i, label in enumerate(self.labels):
+                known.setdefault(label, {})["shown"] = {name: row[i] for name, row in self.shown.items()}
+        return {label: {**self.table[label], **known.get(label, {})} for label in self.labels}
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
