@@ -59,7 +59,9 @@ FEWEST, MOST = 40, 400
 class Prepared:
     """A study ready to run: what the options describe, checked, and completed by the defaults of the problem."""
 
-    def __init__(self, options: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
+    def __init__(
+        self, options: Comparing, names: Sequence[str], rigid: Sequence[str], usual: tuple[float, ...] | None = None
+    ) -> None:
         self.problem, self.laws = problem_of(options.problem), list[Any]()
         problem = self.problem
         words = settings_of_study(options.settings, options.case)
@@ -79,7 +81,7 @@ class Prepared:
         given = {
             "--t-end": (options.t_end, stated.t_end if stated else problem.t_end or end_of(options.problem)),
             "--restitution": (options.restitution, stated.restitution if stated else own_e),
-            "--stiffness": (options.stiffness or None, stated.stiffness if stated else own_K and (own_K,)),
+            "--stiffness": (options.stiffness or None, stated.stiffness if stated else (own_K,) if own_K else usual),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
         self.arguments = dict(stated.arguments if stated else {}) | arguments
@@ -220,7 +222,8 @@ def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> lis
     found = {option: stated if value is None else value for option, (value, stated) in given.items()}
     missing = [option for option, value in found.items() if value is None]
     if missing:
-        raise InputError(f"{problem.name} states no {what}: give {', '.join(missing)}.")
+        own = " (or t_end in the [run] of the file)" if problem.source.endswith(".toml") else ""
+        raise InputError(f"{problem.name} states no {what}: give {', '.join(missing)}.".replace("-end", f"-end{own}"))
     return list(found.values())
 
 
@@ -304,11 +307,11 @@ def rigid_limit(
     """
     wanted = [shown_of(one) for one in show]
     deepest = None if depth is None else number_of("--depth", depth, lambda: "m")
-    prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
+    prepared = Prepared(runs, [law], [] if rigid is None else [rigid], (SOFTEST,))
     first = prepared.first
     if rigid is not None:
         first = rigid_cases(replace(prepared.like, by_landing=first.by_landing), prepared.schemes)[0]
-    softest = min(prepared.stiffness or [SOFTEST])
+    softest = min(prepared.stiffness)
     decades = DECADES if prepared.system.dimension == 2 else DECADES_IN_SPACE
     stiffness = runs.stiffness or tuple(softest * 10**i for i in range(decades))
     with progress_bar() as progress:

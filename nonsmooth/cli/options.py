@@ -298,7 +298,8 @@ class Comparing:
     restitution : E
         Restitution that all contacts deliver; required for a file, unless all its contacts are rigid with the same.
     stiffness : K
-        Stiffness of a compliant case, in N/m^n or with its unit; repeatable, and required for a file.
+        Stiffness of a compliant case, in N/m^n or with its unit; repeatable, and required for a file by compare, while
+        rigid-limit takes powers of ten from 1e10.
     friction : MU|LAW[:NAME=VALUE,...], default: that of the problem
         Coefficient of all contacts, 0 for none, or a law of compliant contact, as
         ambrosio:dead_speed=0,slip_speed=1e-3; repeatable.

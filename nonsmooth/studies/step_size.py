@@ -24,6 +24,7 @@ from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepCont
 from nonsmooth.studies.arguments import built, check_build, check_count, check_processes
 from nonsmooth.studies.beyond import horizon_of, remarks_of
 from nonsmooth.studies.cases import (
+    FINEST,
     RTOL,
     Accurate,
     Case,
@@ -324,6 +325,8 @@ class _Study:
         else:
             accurate = replace(trial, case=replace(case, exact=None)).accurate()
             origin = f"event-driven, rtol {RTOL:g}"
+            if case.by_landing:
+                origin = f"gauss-qp, landing, {FINEST} steps"
         self.made[i] = trial, accurate, scales(accurate.motion, trial.grid(GRID)), origin
         return self.made[i]
 

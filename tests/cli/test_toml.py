@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from math import pi
 
 import pytest
 from loops import some
 
-from nonsmooth import Trajectory, read_model
+from nonsmooth import SimulationFailed, SolverFailed, Trajectory, read_model
 from nonsmooth.cli import main
 from nonsmooth.cli.files import TEMPLATES
+from nonsmooth.studies.cases import Trial
 
 FILE, TEMPLATE = "my_mechanism.toml", (TEMPLATES / "planar.toml").read_text(encoding="utf-8")
 #: the starting file, with steps stated in its [run], which is the last table
@@ -194,3 +196,53 @@ def test_a_file_without_a_run_needs_options(folder, capsys):
     assert main(["run", FILE, "--t-end", "0.01", "--dt-min", "1e-6"]) == 2
     assert "--dt-min came without --dt-max" in capsys.readouterr().err
     assert report(capsys, "--t-end", "0.01", "--dt", "1e-3", "--stepper", "moreau-jean")["steps"] == 10
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("compare", "no comparison of its own: give --t-end (or t_end in the [run] of the file), --stiffness."),
+        ("study rigid-limit", "no comparison of its own: give --t-end (or t_end in the [run] of the file)."),
+        ("study step-size", "no end of the runs: give --t-end (or t_end in the [run] of the file)."),
+    ],
+)
+def test_a_study_of_a_file_without_an_end_says_so_in_one_sentence(command, needed, folder, capsys):
+    """The rigid limit, which chooses its stiffnesses, used to ask for them; none told that the file may have an end."""
+    (folder / FILE).write_text(TEXT.partition("[run]")[0], encoding="utf-8")
+    capsys.readouterr()
+    assert main([*command.split(), FILE]) == 2
+    seen = capsys.readouterr()
+    assert seen.err == f"nonsmooth: my-mechanism states {needed}\n" and seen.out == ""
+
+
+def test_the_rigid_limit_of_a_file_chooses_its_stiffnesses(folder, capsys):
+    text = re.sub(r"t_end = .*", 't_end = "20 ms"', TEXT)
+    (folder / FILE).write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["study", "rigid-limit", FILE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(map(float, found["stiffness"])) == [10.0**k for k in range(10, 17)]
+    assert found["orders"]["penetration"] == pytest.approx(0.4, abs=0.01)  # Hertz
+
+
+@pytest.mark.slow  # hundreds of programs by IPOPT
+def test_step_sizes_against_landing_without_options(folder, monkeypatch, capsys):
+    """Where no events are resolved, as if there were no modes of the contacts here: errors are those against landing,
+    which used to be called event-driven. The run by events, which is another method, agrees with that reference."""
+
+    class Ending(Trial):
+        def run(self, dt=None):
+            run = Trial(self.case, self.system, self.t_end / 2).run(dt)
+            raise SimulationFailed("No modes are consistent.", trajectory=run, cause=SolverFailed("no modes"))
+
+    monkeypatch.setattr(sys.modules["nonsmooth.cli.compare"], "Trial", Ending)
+    (folder / FILE).write_text(re.sub(r"t_end = .*", 't_end = "50 ms"', TEXT), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["study", "step-size", FILE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    labels = ["gauss-qp, plastic", "gauss-mpcc, plastic", "moreau-jean", "generalized-alpha", "gauss-qp, landing"]
+    assert list(found) == [*labels, "event-driven"]
+    assert {one["reference"] for one in found.values()} == {"gauss-qp, landing, 12800 steps"}
+    # in clearances; and of second order
+    assert found["event-driven"]["error"][-1] < 1e-5 and found["gauss-qp, landing"]["error"][-1] < 1e-5
+    assert found["gauss-qp, landing"]["motion_order"] == pytest.approx(2.0, abs=0.1)
