@@ -323,18 +323,13 @@ def published(found: PublishedRuns) -> Figure:
     kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
     heights = [1.6] * len(found.panels) + ([0.5 + 0.19 * len(printed)] if printed else [])
     figure = new_figure(max(2.5 * len(cases) + 1.2 * bool(printed), 4.0), sum(heights) + 0.9)
-    axes = figure.subplots(len(heights), len(cases), squeeze=False, height_ratios=heights)
-    for i, row in enumerate(axes[: len(found.panels)]):
-        for axis in row[1:]:
-            axis.sharey(row[0])
-            axis.tick_params(labelleft=False)
-        for axis, above in zip(row, axes[0], strict=True):
-            axis.sharex(above) if i else None
-            axis.tick_params(labelbottom=i == len(found.panels) - 1)
+    share: dict[str, Any] = {"sharex": "row", "sharey": "row", "squeeze": False, "height_ratios": heights}
+    axes = figure.subplots(len(heights), len(cases), **share)
     for j, case in enumerate(cases):
         for i, (title, unit, of, series) in enumerate(found.panels):
             axis = axes[i][j]
             _draw(axis, found, case, kinds, unit, of, series)
+            axis.tick_params(labelbottom=i == len(found.panels) - 1)
             heading = f"Case {case}: {title}" if i == 0 else title
             said = "".join(f"\n{kind}: {found.verdict(case, kind).kind}" for kind in kinds)
             below = f"time [s]{said}" if i == len(found.panels) - 1 else ""
@@ -346,14 +341,12 @@ def published(found: PublishedRuns) -> Figure:
                 legend(axis, loc="best", ncols=2, handlelength=0.9)
             _clip(axis, found, case, unit, series)
         if printed:
-            _ratios(axes[-1][j], found, case, kinds, printed, first=j == 0)
+            _ratios(axes[-1][j], found, case, kinds, printed)
     if printed:
-        for axis in axes[-1]:
-            axis.set_xscale("log")
-        limits = [limit for axis in axes[-1] for limit in axis.get_xlim()]
-        for axis in axes[-1]:
-            axis.set_xlim(min(*limits, 0.5), max(*limits, 2.0))
-            decades(axis, "x", 3)
+        axes[-1][0].set_xscale("log")
+        low, high = axes[-1][0].get_xlim()
+        axes[-1][0].set_xlim(min(low, 0.5), max(high, 2.0))
+        decades(axes[-1][0], "x", 3)
     marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
     marks += [Line2D([], [], label="ideal", **IDEAL), Line2D([], [], label="printed", color=INK, **PRINTED)]
     figure.legend(handles=marks, loc="outside upper right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
@@ -372,7 +365,7 @@ def _clip(axis: Axes, found: PublishedRuns, case: str, unit: str, series: tuple[
         axis.text(0.98, 0.7, said, transform=axis.transAxes, ha="right", fontsize=SIZE - 1, color=FAINT)
 
 
-def _ratios(axis: Axes, found: PublishedRuns, case: str, kinds: list[str], printed: list[str], *, first: bool) -> None:
+def _ratios(axis: Axes, found: PublishedRuns, case: str, kinds: list[str], printed: list[str]) -> None:
     """Numbers of a case over the printed ones, which stand at the right."""
     known = found.printed[case]
     for k, kind in enumerate(kinds):
@@ -386,13 +379,10 @@ def _ratios(axis: Axes, found: PublishedRuns, case: str, kinds: list[str], print
     axis.set_yticks(
         range(len(printed)), [f"{name} [{shown_unit(found.units[name])}]".replace("^2", "²") for name in printed]
     )
-    axis.tick_params(axis="y", length=0, labelleft=first)
+    axis.tick_params(axis="y", length=0)
+    style: dict[str, Any] = {"transform": axis.get_yaxis_transform(), "color": FAINT, "va": "center"}
     for i, name in enumerate(printed):
-        if name in known:
-            axis.annotate(
-                f"{known[name]:g}", (1.0, i), (2, 0), xycoords=axis.get_yaxis_transform(), textcoords="offset points",
-                fontsize=SIZE - 1.5, color=FAINT, va="center",
-            )  # fmt: skip
+        axis.text(1.02, i, f"{known[name]:g}" if name in known else "", fontsize=SIZE - 1.5, **style)
 
 
 def _draw(

@@ -14,7 +14,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import contact_intervals, contact_share, impact_impulse, mean_forces, pieces
 from nonsmooth.diagnostics.contacts import first_impulse
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.registry import Measure, Problem, Published
+from nonsmooth.model.registry import Problem, Published
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
@@ -42,10 +42,7 @@ FACTS = {
 }  # fmt: skip
 COSTS = {"steps": "-", "programs and evaluations": "-", "time": "s"}  # of each run, with units
 #: facts of a sensitive run until its horizon; the mark of its other numbers, and its meaning
-BEFORE = (
-    "first contact", "first impulse", "own error of positions, of c", "own error of peak forces", "motion residual",
-    "longest step", *COSTS,
-)  # fmt: skip
+BEFORE = {*FACTS, *COSTS} - {"largest impulse", "contact share"}
 MARK = " *"
 SAMPLE = (
     "* of motion beyond the horizon as well, which depends on round-off: one sample of many, no result to compare; for "
@@ -187,7 +184,7 @@ class PublishedRuns(Result):
     facts
         For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
         by its name.
-    claim, notes, measures : as in `nonsmooth.model.registry.Published`
+    stated : the published data
     """
 
     problem: str
@@ -198,10 +195,8 @@ class PublishedRuns(Result):
     twins: Mapping[str, Twin]
     panels: tuple[Any, ...]
     settings: Mapping[str, Any]
+    stated: Published
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    claim: str = ""
-    notes: Mapping[str, str] = field(default_factory=dict)
-    measures: tuple[Measure, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -209,7 +204,9 @@ class PublishedRuns(Result):
 
     def printed_of(self, case: str, series: Any, of: str) -> float | None:
         """The printed number of a series that a panel draws."""
-        names = [one.name for one in self.measures if one.series == series and one.of == of and one.window is None]
+        names = [
+            one.name for one in self.stated.measures if one.series == series and one.of == of and one.window is None
+        ]
         return next((self.printed[case][name] for name in names if name in self.printed[case]), None)
 
     def verdict(self, case: str, kind: str) -> Verdict:
@@ -245,7 +242,7 @@ class PublishedRuns(Result):
                 numbers = ", ".join(f"{value:.4g} {kind} (x {value / printed:.3g})" for kind, value in ours.items())
                 number = f"{printed:g} {row['unit']}".removesuffix(" -")
                 found.append(f"Case {row['case']}, {row['measure']}: the source has {number}, we have {numbers}.")
-        found += [f"{measure}: {note}" for measure, note in self.notes.items() if measure in self.units]
+        found += [f"{measure}: {note}" for measure, note in self.stated.notes.items() if measure in self.units]
         for case, kinds in self.table.items():
             first, said = kinds[self.kinds[0]]["time"], []
             for kind in self.kinds:
@@ -253,7 +250,7 @@ class PublishedRuns(Result):
                 share = "" if kind == self.kinds[0] else f", x {seconds / first:.2g} the time"
                 said.append(f"{steps:g} steps, {calls:g} programs and evaluations, {seconds:.2g} s ({kind}{share})")
             found.append(f"Case {case}, cost: {'; '.join(said)}.")
-        return found + ([f"The source on its cost: {self.claim}"] if self.claim else [])
+        return found + ([f"The source on its cost: {self.stated.claim}"] if self.stated.claim else [])
 
     def cells(self) -> Iterator[tuple[str, ...]]:
         """Rows of the printed table as texts, of each case its verdicts first, and the horizons of sensitive motions;
@@ -406,7 +403,7 @@ def published(
     return PublishedRuns(
         " ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]), table,
         {case: data.figures[case] for case in chosen}, {one.name: one.unit for one in data.measures} | FACTS | COSTS,
-        runs, twins, data.panels, settings, facts, data.claim, data.notes, data.measures,
+        runs, twins, data.panels, settings, data, facts,
     )  # fmt: skip
 
 
