@@ -356,7 +356,7 @@ def test_static_friction_breaks_away_and_falls():
     run = simulate(system, EventDriven(), t_end=2.0, dt=FINE)
     assert run.end.q[2] == pytest.approx(reference, abs=1e-9)
     assert run.t[np.flatnonzero(run.v["rod.angle"] > 1e-9)[0]] == pytest.approx(1.2, abs=1e-3)
-    assert (run.q["rod.angle"][run.t < 1.2] == 0.0).all()
+    assert np.abs(run.q["rod.angle"][run.t < 1.2]).max() < 1e-30
     stepped = simulate(system, MoreauJean(), t_end=2.0, dt=DT)
     assert stepped.end.q[2] == pytest.approx(reference, abs=1e-5)
 
