@@ -198,6 +198,18 @@ def test_an_impact_follows_its_law():
     assert np.all(run.gap["floor"][first + 1 : last + 1] < 0) and np.all(run.P_N["floor"] >= 0.0)
 
 
+@pytest.mark.parametrize("height", [1e-4, 0.97e-4])
+def test_a_contact_that_begins_where_a_step_ends_begins_there(height):
+    """At 0.1 m/s over 0.1 mm, with steps of 0.1 ms: the tenth ends where the gap is zero. The contact began a row later
+    with an overlap of 10 um, and rebounded with 0.7 of its approach instead of 0.5."""
+    law = laws.Flores(stiffness=1e12, restitution=0.5, calibrated=True)
+    ball = PlanarBody("ball", mass=1.0, inertia=1e-3, position=(0.0, 0.02 + height), velocity=(0.0, -0.1))
+    floor = CirclePlane("floor", "ground", "ball", radius=0.02, contact=Compliant(law))
+    system = Model([Ground(), ball, floor], silence=["no-gravity"]).build()
+    run = simulate(system, CompliantDae(), t_end=3e-3, dt=ErrorControl(1e-9, 1e-11, 1e-6, 1e-4))
+    assert run.v["ball.y"][-1] == pytest.approx(0.05, rel=1e-7)
+
+
 def test_a_kelvin_voigt_impact_follows_its_law():
     """e = exp(-pi zeta / sqrt(1 - zeta^2)) where the force may pull."""
     mass, K, zeta = 0.5, 1e6, 0.2

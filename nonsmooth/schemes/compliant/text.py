@@ -57,7 +57,10 @@ def first_change(run, t0, t1):
         overlap, contact = run.overlaps[k], run.overlaps[k].contact
         sign = -1.0 if overlap.touches else 1.0  # contact ends where the gap opens
         start, rate, tolerance = sign * overlap.seen_gap, sign * overlap.seen_rate, run.touched * contact.scale
-        time = first_below(start, rate, sign * contact.g, sign * overlap.rates[0], dt, tolerance)
+        end = sign * contact.g
+        time = first_below(start, rate, end, sign * overlap.rates[0], dt, tolerance)
+        if start <= tolerance and rate < 0.0 and (time < math.inf or end < -tolerance):
+            time = 0.0  # at the end of the step before, by chance
         if time < soonest:
             soonest, which = time, k
     if which < 0:
