@@ -3,6 +3,7 @@
 Every expression must be valid for numbers and for CasADi symbols, and be finite for any finite argument.
 """
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import casadi as ca
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit, Vector
+from nonsmooth.laws.own import own_kind, wrong_friction, wrong_normal
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number
 
@@ -118,29 +120,39 @@ class Compliant(Law):
         if not (is_number(self.slowest) and self.slowest > 0.0):
             raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {self.slowest!r}.")
         super().__post_init__()
-        kinds = [type(part) for part in self.parts()]
-        own = [one for one in kinds if one.__name__.endswith("Law") or not one.__module__.startswith("nonsmooth.")]
-        if own:
-            self._check_expressions(own[0].__name__)
+        normal, friction = own_kind(self.normal), own_kind(self.friction)
+        own_in_space = getattr(type(self.friction), "spatial_force", None) not in (None, FrictionLaw.spatial_force)
+        for tangents in (1, 2) if friction and own_in_space else (1,):
+            if own := normal or friction:
+                self._check_expressions(own, tangents)
+            if normal and (wrong := wrong_normal(self.normal)):
+                raise InputError(f"Compliant: {normal.__name__} {wrong}.")
+            if friction and (wrong := wrong_friction(self.friction, tangents)):
+                raise InputError(f"Compliant: {friction.__name__} {wrong}.")
 
-    def _check_expressions(self, name: str) -> None:
-        """Raise InputError unless both laws have expressions of the right number; `name` is of the one that may not."""
+    def _check_expressions(self, own: type[Law], tangents: int) -> None:
+        """Raise InputError unless both laws have expressions of the right number; `own` is the one that may not."""
+        name, states = own.__name__, tangents * len(self.bristles)
         p = SimpleNamespace(**{one: ca.SX.sym(one) for one in (*self.numbers(), *self.needs())})
-        depth, rate, approach, slip, stiction = (ca.SX.sym(one) for one in "drasf")
+        depth, rate, approach = map(ca.SX.sym, ("depth", "rate", "approach"))
+        slip, stiction, bristle = ca.SX.sym("v", tangents), ca.SX.sym("f", tangents), ca.SX.sym("z", states)
         try:
-            bristle, k = ca.SX.sym("z", len(self.bristles)), SimpleNamespace(**self.coefficients(p))
-            *forces, rates = self.forces(depth, rate, approach, slip, bristle, stiction, k)
+            k = SimpleNamespace(**self.coefficients(p))
+            *forces, rates = self.forces(depth, rate, approach, slip, bristle, stiction, k, tangents)
             count = ca.vertcat(*forces).numel(), ca.SX(rates).numel()
         except Exception as error:  # whatever a law of somebody else raises
-            said = str(error).partition("\n")[0]
+            said, lacks = str(error).partition("\n")[0], getattr(error, "name", None)
+            remedy = (
+                "its functions take and return expressions of CasADi, without if (write casadi.if_else), and k has "
+                "what coefficients(p) returns, by default its numbers"
+            )
+            if lacks in inspect.get_annotations(own) and lacks not in self.numbers():
+                remedy = f'annotate {lacks} with its unit, as Annotated[float, Quantity("N/m")]'
+            raise InputError(f"Compliant: {name} cannot be used ({type(error).__name__}: {said}); {remedy}.") from error
+        if count != (2 + tangents, states):
             raise InputError(
-                f"Compliant: {name} cannot be used ({type(error).__name__}: {said}); its functions take and return "
-                "expressions of CasADi, without if, and k has what coefficients(p) returns, by default its numbers."
-            ) from error
-        if count != (3, len(self.bristles)):
-            raise InputError(
-                f"Compliant: {name} must return one expression for each force, and a column of {len(self.bristles)} "
-                f"rates of its states, got {count[0]} for 3 and {count[1]}."
+                f"Compliant: {name} must return one expression for each force, and a column of {states} rates of its "
+                f"states, got {count[0]} for {2 + tangents} and {count[1]}."
             )
 
     @property

@@ -1,5 +1,6 @@
 """Laws of one's own, as the recipes say and no more; what cannot work is refused where the law is put to use."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from nonsmooth import CirclePlane, Compliant, Gravity, Ground, InputError, Model, PlanarBody, simulate
-from nonsmooth.laws import FrictionLaw, Hertz, HysteresisLaw, KelvinVoigt, NormalLaw, SlipLaw
+from nonsmooth.laws import ElasticLaw, Flores, FrictionLaw, Hertz, HysteresisLaw, KelvinVoigt, NormalLaw, SlipLaw
+from nonsmooth.laws.friction.sticking import BristleLaw
 from nonsmooth.quantities import Quantity
 
 Stiffness = Annotated[float, Quantity("N/m", positive=True)]
@@ -66,6 +68,17 @@ def law(base, **functions):
         (lambda: law(NormalLaw, elastic=lambda self, depth, k: ca.vertcat(depth, k.K))(K=1.0), "got 5 for 3"),
         (lambda: law(HysteresisLaw)(K=1.0, stiffness=1e6, restitution=0.5), r"no damping\(e\)"),
         (lambda: NormalLaw(), "neither force"),
+        (lambda: law(NormalLaw, force=lambda self, depth, rate, approach, k: -k.K * depth)(K=1.0),
+         "force of -1e-05 N at rest .* must press"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * (depth - 1e-6))(K=1.0), "at rest .* must press"),
+        (lambda: Flores(stiffness=law(ElasticLaw, elastic=lambda self, depth, k: -k.K * depth)(K=1.0),
+                        restitution=0.5), "Mine has a force of .* at rest"),
+        (lambda: law(NormalLaw, force=lambda self, depth, rate, approach, k: k.K)(K=1.0), "does not depend on depth"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * math.sqrt(depth))(K=1.0), "use casadi.sqrt"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth,
+                     coefficients=lambda self, p: {"K": math.sqrt(p.K)})(K=1.0), "nan N .* instead of math.sqrt"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.h * depth, h=1.0,
+                     __annotations__={"h": float})(), r'annotate h .* Annotated\[float, Quantity\("N/m"\)\]'),
     ],
 )  # fmt: skip
 def test_a_normal_law_that_cannot_work_is_refused_where_it_is_made(made, said):
@@ -80,8 +93,29 @@ def test_a_normal_law_that_cannot_work_is_refused_where_it_is_made(made, said):
         (lambda: law(SlipLaw)(K=1.0, friction=0.1), r"no coefficient\(slip, k\)"),
         (lambda: law(FrictionLaw, force=lambda self, slip, normal, bristle, stiction, k: -bristle[0] * normal,
                      bristles=(("z", "m"),))(K=1.0), "column of 1 rates"),
+        (lambda: law(FrictionLaw, force=lambda self, slip, normal, bristle, stiction, k: 
+                     normal * ca.tanh(slip))(K=1.0),
+         "Mine has a force of 0.001 N at a slip of 0.0001 m/s: the force must oppose the slip"),
+        (lambda: law(SlipLaw, coefficient=lambda self, slip, k: -k.friction * ca.tanh(slip))(K=1.0, friction=0.1),
+         "the force must oppose the slip"),
+        (lambda: law(SlipLaw, coefficient=lambda self, slip, k: k.friction)(K=1.0, friction=0.1),  # not odd
+         "at a slip of -0.0001 m/s: the force must oppose"),
+        (lambda: law(BristleLaw, force=lambda self, slip, normal, bristle, stiction, k: normal * bristle[0],
+                     deflection_rate=lambda self, slip, z, k: slip)(K=1.0, friction=0.1, bristle_stiffness=1e4),
+         "the force must oppose the slip"),
+        (lambda: law(FrictionLaw, force=lambda self, slip, normal, bristle, stiction, k: -normal * ca.tanh(slip),
+                     spatial_force=lambda self, slip, normal, bristle, stiction, k: normal * slip)(K=1.0),
+         "the force must oppose the slip"),
+        (lambda: law(SlipLaw, coefficient=lambda self, slip, k: k.friction * math.tanh(slip))(K=1.0, friction=0.1),
+         "nan N .* use casadi.sqrt"),
     ],
 )  # fmt: skip
 def test_a_friction_law_that_cannot_work_is_refused_where_it_is_made(made, said):
     with pytest.raises(InputError, match=said):
         Compliant(Hertz(stiffness=1e6), made())
+
+
+def test_adhesion_that_is_declared_and_damping_may_pull():
+    pulls = law(NormalLaw, tensile=True, elastic=lambda self, depth, k: k.K * depth - 1e-3)
+    damps = law(NormalLaw, force=lambda self, depth, rate, approach, k: k.K * depth * (1 + 20 * rate))
+    assert [Compliant(one(K=1e6)).normal.K for one in (pulls, damps)] == [1e6, 1e6]

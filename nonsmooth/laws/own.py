@@ -1,0 +1,80 @@
+"""Values of the laws of users: of a normal law at rest, which presses, and of friction, which opposes the slip."""
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+
+from nonsmooth.laws.base import Law
+
+#: depths [m], and closing rates [m/s] of a contact that began at 1 m/s
+DEPTHS, RATES = (0.0, 1e-9, 1e-7, 1e-5), (0.0, 0.1, -0.1)
+#: slips [m/s], load [N], directions in the plane and in space, and the time [s] within which bristles begin to deflect
+SLIPS, LOAD, ALONG, SHORT = (1e-4, 1e-2, 1.0, -1e-4, -1e-2, -1.0), 10.0, {1: [1.0], 2: [0.6, 0.8]}, 1e-9
+#: lengths [m] of a usual geometry
+CLEARANCE, LENGTH = 1e-4, 1e-2
+#: shares that are round-off: of the largest normal force, as of differences near depth 0, and of the load
+CANCELS, ROUND_OFF = 1e-6, 1e-15
+HINT = "use casadi.sqrt and the like, instead of math.sqrt"
+
+
+def own_kind(law: Law | None) -> type[Law] | None:
+    """The first kind of a law and its parts that is a base, or not of this package."""
+    kinds = [type(part) for part in law.parts()] if law is not None else []
+    own = (one for one in kinds if one.__name__.endswith("Law") or not one.__module__.startswith("nonsmooth."))
+    return next(own, None)
+
+
+def wrong_normal(law: Any) -> str | None:
+    """Why a normal law has forces of no contact, the end of a sentence: not finite, of no depth, or tensile at rest."""
+    arguments = [ca.SX.sym(name) for name in ("depth", "rate", "approach")]
+
+    def outputs(k: SimpleNamespace) -> list[Any]:
+        return [law.force(*arguments, k), law.elastic(arguments[0], k)]
+
+    function, forces = _function(law, arguments, outputs)
+    found = {(x, v): [float(one) for one in function(x, v, 1.0)] for v in RATES for x in DEPTHS}
+    for (x, v), values in found.items():
+        if not all(map(math.isfinite, values)):
+            return f"has a force of {sum(values):g} N at a depth of {x:g} m that grows by {v:g} m/s; {HINT}"
+    if not ca.depends_on(forces[0], arguments[0]):
+        return f"has a force that does not depend on depth; {HINT}"
+    least = {x: min(found[x, 0.0]) for x in (DEPTHS[-1:] if law.tensile else DEPTHS)}  # adhesion may pull at first
+    x, most = min(least, key=lambda one: least[one]), max(abs(one) for values in found.values() for one in values)
+    if least[x] < -CANCELS * most:
+        return f"has a force of {least[x]:.3g} N at rest at a depth of {x:g} m; it must press, and be >= 0"
+    return None
+
+
+def wrong_friction(law: Any, tangents: int) -> str | None:
+    """Why a friction law has forces of no friction, the end of a sentence: not finite, or along the slip."""
+    along, planar = ca.DM(ALONG[tangents]), tangents == 1
+    slip, z, stiction = ca.SX.sym("v", tangents), ca.SX.sym("z", tangents * len(law.bristles)), ca.SX.zeros(tangents)
+    force, rate = (law.force, law.bristle_rate) if planar else (law.spatial_force, law.spatial_bristle_rate)
+
+    def outputs(k: SimpleNamespace) -> list[Any]:
+        return [force(slip, LOAD, z, stiction, k), rate(slip, LOAD, z, k)]
+
+    function, _ = _function(law, [slip, z], outputs)
+    for v in SLIPS:
+        deflection = SHORT * function(v * along, ca.DM.zeros(z.numel()))[1]
+        value = float(ca.dot(function(v * along, deflection)[0], along))
+        if not math.isfinite(value):
+            return f"has a force of {value:g} N at a slip of {v:g} m/s; {HINT}"
+        if value * math.copysign(1.0, v) > ROUND_OFF * LOAD:
+            return f"has a force of {value:.3g} N at a slip of {v:g} m/s: the force must oppose the slip"
+    return None
+
+
+def _function(
+    law: Law, arguments: Sequence[Any], outputs: Callable[[SimpleNamespace], list[Any]]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A function of arguments with the numbers of a law, and its outputs of coefficients as expressions."""
+    lengths = {name: CLEARANCE if name == "clearance" else LENGTH for name in law.needs()}
+    numbers = {**lengths, **law.numbers()}
+    symbols = {name: ca.SX.sym(name) for name in numbers}
+    expressions = [ca.SX(one) for one in outputs(SimpleNamespace(**law.coefficients(SimpleNamespace(**symbols))))]
+    function = ca.Function("law", [*symbols.values(), *arguments], expressions)
+    return lambda *values: function(*numbers.values(), *values), expressions
