@@ -47,7 +47,7 @@ REMARKS = {
     "unheld": "a body that no joint, contact or force holds, or bodies that nothing connects to the ground",
     "open-point": "a single joint whose points are apart where all others meet",
     "friction": "a coefficient of friction above 1.5",
-    "soft-contact": "a contact that its load would press in by more than its clearance",
+    "soft-contact": "a contact that the weight would press in, or a run does, by more than its clearance",
     "hard-contact": "a contact that its load would press in by less than a hundredth of the diameter of an atom",
     "spring": "a spring that begins at a multiple of its free length, or vibrates at more than 1 MHz",
     "edges": "boxes in space that meet by corners, whose edges may cross",

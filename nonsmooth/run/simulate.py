@@ -45,7 +45,7 @@ from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.recorder import Manifest, bytes_of_row
 from nonsmooth.trajectory.store import SPILL
-from nonsmooth.trajectory.verdict import with_signs_between_rows
+from nonsmooth.trajectory.verdict import with_signs_between_rows, with_soft_contact
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -149,7 +149,7 @@ def simulate(
                     system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
                     max_steps, max_seconds, tell or None, checkpoint, every,
                 )  # fmt: skip
-        return replace(trajectory, seconds=dict(seconds))
+        return replace(with_soft_contact(trajectory), seconds=dict(seconds))
     except KeyboardInterrupt as error:  # after the last step
         if trajectory is None or isinstance(error, Interrupted):
             raise

@@ -384,6 +384,26 @@ def with_signs_between_rows(run: Run, system: System, parameters: Array) -> Run:
     return run
 
 
+def with_soft_contact(run: Run) -> Run:
+    """The run, whose verdict names the compliant contact that is pressed in farthest beyond its clearance, if any."""
+    if run.origin is None or not run.origin.system.compliant or "soft-contact" in run.origin.system.silence:
+        return run
+    system, parameters = run.origin.system, run.origin.parameters
+    clearances = system.elementwise.gap_sizes(parameters)
+    if not run.certificate.gap_violation > np.min(clearances, initial=math.inf):
+        return run
+    words = [system.elementwise.size_words(i, parameters) for i in range(system.nc)]
+    depths = np.where([one.startswith("size") for one in words], 0.0, -bounds(run.gap.array)[0])
+    i = int(np.argmax(depths / clearances))
+    if not depths[i] > clearances[i]:
+        return run
+    said = (
+        f'contact "{system.contact_names[i]}" is pressed in by {depths[i]:.2g} m, {depths[i] / clearances[i]:.2g} '
+        f"times its {words[i]}: its stiffness is too small for contact that is nearly rigid"
+    )
+    return replace(run, verdict=replace(run.verdict, text=f"{run.verdict.text}; {said}"))
+
+
 def _spans(run: Any, k: Index, i: Index) -> Array:
     """Time, gap and gap velocity at the beginning and at the end of intervals that begin with rows k, of contacts i."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -453,6 +454,18 @@ def test_limits_of_motion_warn(law, quantity):
         simulate(journal(Compliant(law), speed=20.0).build(), stepper(), t_end=4e-4, dt=TIGHT)
     (warning,) = [str(one.message) for one in caught if one.category is ValidityWarning]
     assert f" and has {quantity} = " in warning
+
+
+def test_a_contact_pressed_in_by_more_than_its_clearance_is_told():
+    """At 20 m/s; the weight alone, which is evaluated when the model is built, would press it in by less."""
+
+    def told(stiffness, silence=()):
+        model = journal(Compliant(Flores(stiffness=stiffness, restitution=0.8)), speed=20.0)
+        made = Model(model.elements, silence=["no-gravity", *silence]).build()
+        return simulate(made, stepper(), t_end=1e-3, dt=TIGHT).verdict.text
+
+    assert re.search(r'contact "pin" is pressed in by 0\.013 m, 26 times its clearance: its stiffness', told(1e7))
+    assert "pressed in" not in told(1e7, ["soft-contact"]) + told(1e10)
 
 
 @pytest.mark.parametrize("integrator", some([Radau(), Bdf(), Lsoda(), Cvodes()], 3), ids=repr)
