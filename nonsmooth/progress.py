@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import inspect
 import logging
 import shutil
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import IO, Any, ParamSpec, TypeVar, cast
 
-from nonsmooth.exceptions import Interrupted
+from nonsmooth.exceptions import InputError, Interrupted
 from nonsmooth.quantities import in_si
 
 #: what a study takes as `progress`: a function of what is done and its share, or True for a progress line
@@ -305,10 +306,17 @@ told = progress_line  # its name in 0.2.0
 
 def telling(study: Callable[P, Result]) -> Callable[P, Result]:
     """Decorator of a study that takes ``progress=True``: a line of what is done, and how much time is left. Its times
-    may be texts with a unit."""
+    may be texts with a unit. InputError for arguments that it does not take, or lacks."""
+    signature = inspect.signature(study)
+    takes = {name: one for name, one in signature.parameters.items() if one.kind is not one.KEYWORD_ONLY}
 
     @functools.wraps(study)
     def with_line(*values: P.args, **given: P.kwargs) -> Result:
+        try:
+            signature.bind(*values, **given)
+        except TypeError as error:
+            usual = "; stepper may be None, to be chosen" if "None" in str(takes.get("stepper", "")) else ""
+            raise InputError(f"{study.__name__}: {error}; by place it takes {', '.join(takes)}{usual}.") from None
         named: Any = {name: in_si(name, one, "s") if name in TIMES else one for name, one in given.items()}
         if named.get("progress") is not True:
             return study(*values, **named)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +62,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = varied(request, made.names)
-    with progress_bar() as progress:
+    with progress_bar() as progress, _failures_told_once():
         found = studies.sweep(
             mechanism, stepper, made, t_end=request.end, dt=dt, metrics=metrics, parameters=parameters,
             arguments=arguments, check=request.check, output=design.output, progress=progress, **vars(processes),
@@ -101,6 +104,14 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
     )  # fmt: skip
     return 1 if len(failed) == len(made) else 0
+
+
+@contextlib.contextmanager
+def _failures_told_once() -> Iterator[None]:
+    """Without the warning of a study all of whose runs failed, which is printed."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "all .* failed, the first", RuntimeWarning)
+        yield
 
 
 def _runs(found: xarray.Dataset, flat: xarray.Dataset, names: list[str], metrics: list[str]) -> Table:
@@ -183,8 +194,9 @@ def tolerance(
             mechanism, None if kinematic else request.scheme(), metric,
             limit=number_of("--limit", limit, unit_of_metric), clearances=scaled, others=sampled,
             factors=None if factors is None else values_of("--factors", factors), level=level,
-            pose=by_name("--pose", poses, values_of), directions=by_name("--direction", directions, _direction),
-            verdict=verdict, parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
+            pose=by_name("--pose", poses, values_of, unit_of_column(request)),
+            directions=by_name("--direction", directions, _direction), verdict=verdict,
+            parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
         )  # fmt: skip
     parts: list[Any] = [f"{name}: {found.how}", "", _scales(found), "", found.statement]
     if found.as_drawn:
@@ -211,12 +223,23 @@ def tolerance(
     )  # fmt: skip
 
 
+def unit_of_column(request: Request) -> Callable[[str], str | None]:
+    """The unit of a coordinate or, as v:NAME, of a velocity; None of others."""
+
+    def unit(name: str) -> str | None:
+        names = request.mechanism().system.names
+        velocities = zip((f"v:{one}" for one in names.v), names.v_units, strict=True)
+        return {**dict(zip(names.q, names.q_units, strict=True)), **dict(velocities)}.get(name.removeprefix("q:"))
+
+    return unit
+
+
 def _direction(option: str, text: str, _: Any) -> Any:
     """Direction of a clearance: load, any, an angle, or three components."""
     if text in ("load", "any"):
         return text
-    numbers = [number_of(option, part) for part in text.split(",")]
-    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+    parts = text.split(",")
+    return number_of(option, text, lambda: "rad") if len(parts) == 1 else tuple(number_of(option, x) for x in parts)
 
 
 def _yield(found: Tolerance) -> list[Any]:
@@ -237,8 +260,8 @@ def _yield(found: Tolerance) -> list[Any]:
         rss, worst = (f"±{found.bands[name]:.5g} {found.unit}" for name in ("rss", "worst"))
         beyond = int((found.outputs[-1] > found.bands["worst"]).sum())
         more = f"; beyond it: {beyond} of {found.products} products, {BEYOND}" if beyond else ""
-        worst += " with all fits and toleranced dimensions at a limit"
-        parts += [f"to first order: root sum of squares {rss}, worst case {worst}{more}", ""]
+        worst += " about the nominal with all fits and toleranced dimensions at a limit"
+        parts += [f"to first order: root sum of squares {rss} (3 sigma about the mean), worst case {worst}{more}", ""]
     return parts
 
 
@@ -325,7 +348,7 @@ def bifurcation(
             raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
         if request.t_end is None or after is None:
             raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
-        [(where, value)] = by_name("--crossing", [crossing], number_of).items()
+        [(where, value)] = by_name("--crossing", [crossing], number_of, unit_of_column(request)).items()
         kind, colon, rest = where.partition(":")
         section = studies.Crossings(
             rest if colon else kind, value, request.t_end, _given(request), after,
@@ -341,7 +364,7 @@ def bifurcation(
         raise InputError(f"{name} is given by --over and by --set: give it once.")
     long = studies.LongRun(mechanism, name, of, stepper, section, parameters, arguments)
     labels: dict[str, Any] = long.labels(values[0])
-    with progress_bar() as bar:
+    with progress_bar() as bar, _failures_told_once():
 
         def progress(share: float) -> None:
             if bar is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -132,6 +133,8 @@ def bifurcation(
         for i, result in outcomes(functools.partial(_one, section), tasks, executor=executor):
             results[i] = result
             whom(progress)(len(results) / len(numbers))
+    if all(failure for _, _, failure in results.values()):
+        warnings.warn(f"all {len(numbers)} runs failed, the first: {results[0][2]}", RuntimeWarning, 3)
     return finished()
 
 

@@ -13,6 +13,7 @@ its bearing is not regarded, nor axial clearance. `Starts` closes the joints of 
 import contextlib
 import dataclasses
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
@@ -33,6 +34,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.quantities import in_si
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
 
@@ -146,7 +148,7 @@ class Kinematics:
         self._names = list(self.system.parameters)
         self._clearances = {e.name: e for e in own.elements if isinstance(e, Clearance)}
         self._output = _column(self.system, coordinate)
-        poses = _poses(held, t)
+        poses = _poses(self.system, held, t)
         self._held = [_column(self.system, name) for name in held]
         self._solve = self._functions()
         self.parameters = self.system.parameter_values.copy()
@@ -409,12 +411,18 @@ def _column(system: System, name: str) -> int:
     return system.q_names.index(name)
 
 
-def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
+def _poses(system: System, held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
     """Time and held values of each pose."""
     if not held:
         return [(float(one), np.zeros(0)) for one in np.atleast_1d(np.asarray(0.0 if t is None else t, dtype=float))]
-    columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in held.values()]
+    units = {name: system.names.q_units[_column(system, name)] for name in held}
+    given = [in_si(f"pose: {name}", column, units[name]) for name, column in held.items()]
+    columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in given]
     count = max(len(column) for column in columns)
+    for name, column in zip(held, columns, strict=True):
+        far = np.max(np.abs(column))
+        if units[name] == "rad" and far > 2 * math.pi:
+            warnings.warn(f'pose: {name} is {far:g} rad, more than a turn; is it "{far:g} deg"?', ModelWarning, 3)
     for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) not in (1, count) or not np.all(np.isfinite(column)):
             raise InputError(
@@ -424,6 +432,8 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:
+    if dimension == 2:
+        wanted = in_si(f'directions: "{name}"', wanted, "rad")
     if dimension == 2 and is_number(wanted):
         return np.array([math.cos(wanted), math.sin(wanted)])
     if not isinstance(wanted, str) and np.shape(wanted) == (dimension,) and all(is_number(x) for x in wanted):

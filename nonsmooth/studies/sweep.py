@@ -8,6 +8,7 @@ import json
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -326,6 +327,9 @@ def sweep(
             kept.write(numbers, outcomes_)
             done |= dict(zip(numbers, outcomes_, strict=True))
             report()
+    if done and all(outcome.failed for outcome in done.values()):
+        said = f"all {len(done)} runs of the {title} failed, the first: {done[0].message}"
+        warnings.warn(said, RuntimeWarning, stacklevel=3)
     dataset = _dataset(design, found, done, units, title, plan)
     kept.finish(dataset)
     return dataset

@@ -66,6 +66,8 @@ def test_a_value_that_fails_leaves_the_others():
     np.testing.assert_array_equal(np.isnan(table["points"].values).sum(axis=1), [2, 3, 0])
     assert table["failure"].values.tolist() == ["", "no answer", ""]
     assert found.periods(1e-9, most=2).tolist() == [0, 0, 1]
+    with pytest.warns(RuntimeWarning, match="all 1 runs failed, the first: no answer"):
+        bifurcation(section, [2.0], **LABELS, executor=1)
 
 
 def section(speed, gravity, transient=2, points=8):

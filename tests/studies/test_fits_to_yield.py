@@ -38,7 +38,7 @@ from nonsmooth import (
     read_model,
 )
 from nonsmooth.cli import main
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.studies import Kinematics, allocate, failure_probability, tolerance
 from nonsmooth.studies.failure import METHODS
 from nonsmooth.studies.sweep import Runs
@@ -222,12 +222,29 @@ def test_directions_of_loads():
         ({"pose": POSE, "directions": {"pn": 0.0}}, "no joint with clearance 'pn'; there are pin"),
         ({"pose": POSE, "directions": {"pin": "up"}}, 'takes "load", "any" or an angle'),
         ({"pose": POSE, "t": 1.0}, "a pose or times, not both"),
+        ({"pose": {"crank.angle": "45 mm"}}, '"45 mm" is of another dimension than rad'),
+        ({"pose": POSE, "directions": {"pin": "3 mm"}}, 'directions: "pin" "3 mm" is of another dimension than rad'),
         ({"pose": {"slider.x": 1.0}}, "joints cannot be closed at slider.x"),
     ],
 )
 def test_mistakes_of_kinematics(options, message):
     with pytest.raises(InputError, match=message):
         Kinematics(crank(), "slider.x", **options)
+
+
+def test_a_pose_in_degrees_is_said_or_doubted():
+    by_words = Kinematics(crank(), "slider.x", pose={"crank.angle": "45 deg"}, directions={"pin": "30 deg"})
+    plain = Kinematics(crank(), "slider.x", pose=POSE, directions={"pin": np.pi / 6})
+    assert by_words.nominal == plain.nominal
+    assert by_words.derivative("pin.clearance") == pytest.approx(plain.derivative("pin.clearance"), rel=1e-14)
+    with pytest.warns(ModelWarning, match='crank.angle is 45 rad, more than a turn; is it "45 deg"'):
+        Kinematics(crank(), "slider.x", pose={"crank.angle": 45.0})
+
+
+def test_a_deviation_is_a_distance():
+    for level in ({"level": "kinematic", "pose": POSE}, {"t_end": 1e-3}):
+        with pytest.raises(InputError, match="limit of deviation:slider.x must be positive, .* got -4e-05"):
+            tolerance(crank(), None, "deviation:slider.x", limit=-4e-5, **level)
 
 
 def test_yield_at_the_kinematic_level(tmp_path):
@@ -394,11 +411,13 @@ def test_the_printed_yield_has_quantiles_failures_bands_and_shares(capsys):
     pytest.importorskip("SALib")
     file = str(ROOT / "docs" / "examples" / "slider_crank_fit.toml")
     words = ["study", "tolerance", file, "--metric", "deviation:slider.x", "--level", "kinematic", "--limit", "4e-5"]
-    words += ["--pose", "crank.angle=0.785398", "--runs", "200", "--sensitivity", "--failure", "monte-carlo"]
+    words += ["--pose", "crank.angle=45 deg", "--runs", "200", "--sensitivity", "--failure", "monte-carlo"]
     assert main(words) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "quantile of deviation:slider.x" in shown and "probability of failure method beta" in shown
-    bands = re.search(r"to first order: root sum of squares ±(\S+) m, worst case ±(\S+) m", shown)
+    bands = re.search(
+        r"to first order: root sum of squares ±(\S+) m \(3 sigma about the mean\), worst case ±(\S+) m", shown
+    )
     assert bands is not None and 1e-5 < float(bands[1]) < float(bands[2]) < 1e-4
     assert "share of the output's variance" in shown and shown.count("pin.clearance") >= 1
 
@@ -407,11 +426,12 @@ def test_products_beyond_the_worst_case_are_counted(capsys):
     """Of one normal dimension with limits at 3 sd: 0.27 % of 4000 products; of 60 none."""
     file = str(ROOT / "docs" / "examples" / "slider_crank_fit.toml")
     words = ["study", "tolerance", file, "--metric", "deviation:slider.x", "--level", "kinematic", "--limit", "0.04mm"]
-    words += ["--pose", "crank.angle=0.785398", "--sample", "knee.at_a_x=0.025 ±2e-5", "--set", "pin.clearance=1e-9"]
+    words += ["--pose", "crank.angle=45 deg", "--sample", "knee.at_a_x=0.025 ±2e-5", "--set", "pin.clearance=1e-9"]
     assert main([*words, "--runs", "4000"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     found = re.search(r"at a limit; beyond it: (\d+) of 4000 products, since normal distributions", shown)
     assert found is not None and 3 <= int(found[1]) <= 22
+    assert "(3 sigma about the mean), worst case ±" in shown and "about the nominal with all fits" in shown
     assert main([*words, "--runs", "60"]) == 0
     assert "dimensions at a limit" in (shown := " ".join(capsys.readouterr().out.split()))
     assert "beyond it" not in shown and "within 4e-05 m" in shown

@@ -20,7 +20,7 @@ import xarray
 from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots, read_model, simulate
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
-from nonsmooth.studies import grid, points, sample, sweep
+from nonsmooth.studies import bifurcation, grid, points, sample, sweep, tolerance
 from nonsmooth.studies.designs import described, quantiles
 from nonsmooth.studies.files import Outcome, SweepFolder
 from nonsmooth.studies.kinematic import Starts
@@ -118,6 +118,16 @@ def test_failed_runs_are_recorded_with_their_message():
     assert set(lost.status.values) == {"failed"} and np.isnan(lost["peak-impulse"]).all()
     assert all("clearance must be a positive number" in message for message in lost.message.values)
     assert (found.status == "finished").sum() == 4
+
+
+def test_a_study_without_a_place_for_the_stepper_says_what_it_takes():
+    usual = "stepper may be None, to be chosen"
+    with pytest.raises(InputError, match=f"sweep: .*'design'; by place it takes mechanism, stepper, design; {usual}"):
+        sweep(slider_rod, grid({"guide.clearance": [1e-5]}), t_end=1e-3, metrics="steps")
+    with pytest.raises(InputError, match=f"tolerance: .*'metric'; .* {usual}"):
+        tolerance(slider_rod, "deviation:slider.y", limit=1e-5)
+    with pytest.raises(InputError, match="bifurcation: .*'values'; by place it takes section, values.$"):
+        bifurcation(slider_rod)
 
 
 def test_a_list_and_a_sample_are_datasets_over_the_runs():
@@ -507,7 +517,8 @@ def test_figures():
     figure = plots.sweep(sweep(slider_rod, GaussQP(), cloud, **settings))
     figure.canvas.draw()
     assert len(figure.axes) == 2
-    lost = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, -2.0]}), **settings)
+    with pytest.warns(RuntimeWarning, match="all 2 runs of the sweep of slider-rod.* failed, the first: ModelError: "):
+        lost = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, -2.0]}), **settings)
     with pytest.raises(InputError, match="Every run failed"):
         plots.sweep(lost)
 
