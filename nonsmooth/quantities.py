@@ -71,6 +71,7 @@ KNOWN = {name: Parsed(value, tuple(map(Fraction, powers))) for name, (value, pow
 }
 
 
+@functools.lru_cache(1000)
 def parse_unit(text: str) -> Parsed:
     """The unit named by a text; `Wrong` for an unknown name, with the most similar units, or a text of another form."""
     value, powers, end = Fraction(1), [Fraction(0)] * len(BASES), 0
@@ -145,9 +146,14 @@ def has_unit(value: object) -> bool:
     return found is not None and found.end() < len(found.string)
 
 
+def is_numeric(value: object) -> bool:
+    """Whether a value is a text that begins with a number."""
+    return isinstance(value, str) and NUMBER.match(value.strip()) is not None
+
+
 def in_si(name: str, value: Any, unit: str) -> Any:
     """A value, or its components, of which texts such as ``"10 ms"`` have become numbers in SI units; InputError, which
-    begins with `name`, if one is of another dimension. Anything else is left for other checks."""
+    begins with `name`, if one has no unit or one of another dimension. Anything else is left for other checks."""
 
     def number(text: str) -> float:
         try:
@@ -155,7 +161,7 @@ def in_si(name: str, value: Any, unit: str) -> Any:
         except Wrong as error:
             raise InputError(f"{name} {error}.") from None
 
-    return converted(value, number)
+    return converted(value, number, is_numeric)
 
 
 def such_as(unit: str) -> str:
@@ -188,6 +194,18 @@ def _fits(given: Parsed, wanted: str) -> bool:
 AXES = ("x", "y", "z")
 #: unit of a field whose dimension is that of what the object is given for, as the motion of a driver
 VALUE = "value"
+#: unit of a number whose dimension only its user knows
+ANY = "SI"
+
+
+def _check_unit(declared: Any) -> None:
+    """Raise InputError for a `Quantity` or a `Unit` whose unit is not known."""
+    names = re.sub(r"\^(n|[-+.e0-9]+)", "", declared.unit.replace(VALUE, "-"))  # whatever the powers
+    try:
+        if names != ANY:
+            _powers(names)
+    except Wrong as error:
+        raise InputError(f'{type(declared).__name__}("{declared.unit}") {error}') from None
 
 
 @dataclass(frozen=True)
@@ -201,6 +219,9 @@ class Quantity:
     labels: tuple[str, ...] = AXES
     at_most: float = math.inf
     example: str = ""
+
+    def __post_init__(self) -> None:
+        _check_unit(self)
 
     @property
     def accepted(self) -> str:
@@ -222,6 +243,9 @@ class Unit:
     """The unit of a field that becomes no parameter, such as a body's start."""
 
     unit: str
+
+    def __post_init__(self) -> None:
+        _check_unit(self)
 
 
 @dataclass(frozen=True)
@@ -329,7 +353,7 @@ class InUnits(Called):
                     texts.setdefault(name, []).append(text)
                 return found
 
-            return converted(value, read) if name in units else value
+            return converted(value, read, is_numeric) if name in units else value
 
         first = [number(name, value) for name, value in zip(names, values, strict=False)]
         made = super().__call__(*first, *values[len(first) :], **{name: number(name, fields[name]) for name in fields})

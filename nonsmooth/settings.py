@@ -105,6 +105,10 @@ def check_call(
         return
     takes = f"t takes {', '.join(parameters) or 'none'}."
     for name in fields:
+        if name not in parameters and name in inspect.get_annotations(cls) and "__dataclass_fields__" not in vars(cls):
+            equal = "" if cls.__dataclass_params__.eq else "eq=False, "  # type: ignore[attr-defined]
+            above = f"@dataclass(frozen=True, {equal}kw_only=True) above class {cls.__name__}"
+            raise error(f"{cls.__name__}: {name} is annotated, but is no field; add {above}.")
         if name not in parameters:
             raise error(f"{cls.__name__} has no field {name!r}.{hint(name, parameters, 2)} I{takes}")
     placed = [one.name for one in parameters.values() if one.kind is not one.KEYWORD_ONLY]

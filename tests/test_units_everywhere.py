@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -33,13 +34,22 @@ from nonsmooth import (
 )  # fmt: skip
 from nonsmooth.cli import main
 from nonsmooth.cli.options import elastic
-from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
+from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material, NormalLaw
 from nonsmooth.model.signals import FourierSignal
+from nonsmooth.quantities import Quantity, Unit
 from nonsmooth.step.control import ConstantStep, step_control
 from nonsmooth.studies import Case, grid, points, sweep
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 
-LAW = Rigid(restitution=0.5, friction=0.0)
+LAW, VISCOUS = Rigid(restitution=0.5, friction=0.0), KelvinVoigt(stiffness=1e6, damping=1.0)
+
+
+class Bare(NormalLaw):
+    k: Annotated[float, Quantity("N/m")]
+
+
+class BareForce(PointForce):
+    k: Annotated[float, Quantity("N/m")]
 
 
 def test_strings_are_the_same_run_as_numbers():
@@ -311,6 +321,28 @@ def test_times_of_a_run_and_states_take_units():
     assert np.array_equal(state.q, same.q) and np.array_equal(state.v, same.v) and state.t == same.t
     with pytest.raises(InputError, match='slider.y "5 N" is of another dimension than m'):
         system.state({"slider.y": "5 N"})
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: RevoluteClearance("p", "a", "b", clearance="0.2", contact=LAW),
+            'clearance "0.2" has no unit; write a',
+        ),
+        (lambda: KelvinVoigt(stiffness="1e6", damping=1.0), 'stiffness "1e6" has no unit'),
+        (lambda: Quantity("N/furlong"), r'Quantity\("N/furlong"\) has the unknown unit "furlong"'),
+        (lambda: Unit("m/sec"), r'Unit\("m/sec"\) has the unknown unit "sec"'),
+        (lambda: Bare(k=1e7), r"Bare: k is annotated, .* add @dataclass\(frozen=True, kw_only=True\) above class Bare"),
+        (lambda: BareForce("push", "b", k=1e7), r"add @dataclass\(frozen=True, eq=False, kw_only=True\) above"),
+        (lambda: RevoluteClearance("p", "a", "b", clearance=1e-4, contact=VISCOUS), r"write Compliant\(KelvinVoigt"),
+        (lambda: RevoluteClearance("p", "a", "b", clearance=1e-4, contact=Rigid), "write it with its brackets"),
+        (lambda: Case("soft", VISCOUS, GaussQP(), 1e-5), r"got a normal law; write Compliant\(KelvinVoigt\(...\)\)"),
+    ],
+)
+def test_what_is_no_number_unit_field_or_law_is_told_with_what_to_write(make, said):
+    with pytest.raises(InputError, match=said):
+        make()
 
 
 def test_the_stiffness_of_a_comparison_takes_its_unit():

@@ -385,9 +385,19 @@ def wrong(sentence: str) -> PydanticCustomError:
     return PydanticCustomError("nonsmooth", "{sentence}", {"sentence": sentence})
 
 
+#: kinds of elements by their names in other programs
+ELSEWHERE = {
+    "slider": "prismatic", "translational": "prismatic", "hinge": "revolute", "pin": "revolute", "ball": "spherical",
+    "weld": "fixed", "motor": "prescribed-motion", "body": "planar-body",
+}  # fmt: skip
+
+
 def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
     """The most similar known names as a question, or nothing; among the first `COMPARED` names."""
-    close = difflib.get_close_matches(str(name).lower()[:COMPARED], list(known)[:COMPARED], n=2, cutoff=0.55)
+    known = list(known)[:COMPARED]
+    close = difflib.get_close_matches(str(name).lower()[:COMPARED], known, n=2, cutoff=0.55)
+    if ELSEWHERE.get(name.lower()) in known:
+        close = [ELSEWHERE[name.lower()]]
     return f"{words} {' or '.join(close)}?" if close else ""
 
 

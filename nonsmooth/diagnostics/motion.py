@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, hint
 from nonsmooth.trajectory import Columns, Trajectory
 
 KINDS = ("q", "v", "gap", "gap_rate")  # kinds of quantities that have pieces
@@ -197,7 +197,9 @@ def sampled(trajectory: Trajectory, kind: str, t: Array, side: Side = "right") -
 def columns(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind of `KINDS`; InputError for another one."""
     if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of quantity here; take one of {', '.join(KINDS)}.")
+        raise InputError(
+            f"There is no kind {kind!r} of quantity here.{hint(kind, KINDS)} Take one of {', '.join(KINDS)}."
+        )
     return getattr(trajectory, kind)
 
 

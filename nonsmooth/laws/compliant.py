@@ -197,6 +197,13 @@ class Compliant(Law):
         return normal, force(slip, load, bristle, stiction, constants), elastic, rate(slip, load, bristle, constants)
 
 
+def wrong_law(contact: Any) -> str:
+    """The end of a sentence on what is no law of a contact, with what to write."""
+    if isinstance(contact, NormalLaw):
+        return f"got a normal law; write Compliant({type(contact).__name__}(...))"
+    return f"got {contact!r}" + ("; write it with its brackets" if isinstance(contact, type) else "")
+
+
 def _friction_constants(k: SimpleNamespace) -> SimpleNamespace:
     prefix = "friction_"
     return SimpleNamespace(**{name[len(prefix) :]: value for name, value in vars(k).items() if name.startswith(prefix)})

@@ -1,6 +1,8 @@
 """Checks of an initial state: finite loads, satisfied joints, constraints without contradictions, no overlap."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.drivers import PrescribedMotion
+from nonsmooth.model.elements import Element
 from nonsmooth.model.evaluate import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
@@ -56,7 +60,7 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         rows, residual = e.constraints(t, at, p)
         rates = rates_of(rows, at.velocities)
         check_motion(system, t, residual + rates)
-        _check_closed(system, residual, "is open by", units)
+        _check_closed(system, residual, "is open by", units, driven=functools.partial(_prescribed, system, t, p))
         directions = weighted(rows, at.masses, e.first_rows)
         _check_rank(system, state, p, directions)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
@@ -133,7 +137,19 @@ def check_motion(system: System, t: float, values: Array) -> None:
         )
 
 
-def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "") -> None:
+def _prescribed(system: System, t: float, p: Array, one: Element) -> float | None:
+    """The value of a coordinate that a driver prescribes at a time; None of other elements."""
+    if not isinstance(one, PrescribedMotion):
+        return None
+    if callable(one.motion):
+        return float(signal_values(one.name, "motion", one.motion, t)[0])
+    return float(p[list(system.parameters).index(f"{one.name}.motion")])
+
+
+def _check_closed(
+    system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "",
+    driven: Callable[[Element], float | None] = lambda one: None,
+) -> None:  # fmt: skip
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
@@ -141,11 +157,13 @@ def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ..
         loose = any(isinstance(element, Clearance) for element in system.elements)
         how, name = '"centred"' if loose else "True", system.constraint_names[worst]
         grounds = [one.name for one in system.elements if isinstance(one, Ground)]
-        joins = next((one.body_names() for one in system.elements if one.name == name.partition(".")[0]), ())
+        element = next((one for one in system.elements if one.name == name.partition(".")[0]), None)
+        joins, target = (element.body_names(), driven(element)) if element is not None else ((), None)
+        there = "" if target is None else f", where its driver prescribes {target:.6g} {units[worst]}"
         bodies = " and ".join(f'"{one}"' for one in joins if one.partition(".")[0] not in grounds)
         wrong = f"{what} of {bodies}" if what and bodies else "the start"
         raise ModelError(
-            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start; correct '
+            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start{there}; correct '
             f"{wrong}, or let build(assemble={how}) do so."
         )
 

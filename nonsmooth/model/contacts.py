@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.compliant import Compliant, wrong_law
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
@@ -58,7 +58,9 @@ class Contact(Element):
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, Rigid | Compliant):
-            raise self.error(f"contact must be a law, as Rigid(restitution=..., friction=...), got {self.contact!r}.")
+            raise self.error(
+                f"contact must be a law, as Rigid(restitution=..., friction=...), {wrong_law(self.contact)}."
+            )
         super().__post_init__()
         own = Element.numbers(self)
         missing = [name for name in self.contact.needs() if name not in self.geometry(SimpleNamespace(**own))]

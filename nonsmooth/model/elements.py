@@ -29,8 +29,8 @@ from nonsmooth.quantities import (
     converted,
     declarations,
     field_units,
-    has_unit,
     in_unit,
+    is_numeric,
 )  # fmt: skip
 from nonsmooth.settings import Called, floats, shown, wrong_flag
 
@@ -89,7 +89,7 @@ class Element(metaclass=Called):
             value = getattr(self, field)
             own = self.quantity(field).unit if field in self._declared() else unit
             try:
-                number = converted(value, partial(in_unit, unit=own), lambda x: has_unit(x) and not looks_stated(x))
+                number = converted(value, partial(in_unit, unit=own), lambda x: is_numeric(x) and not looks_stated(x))
                 for part in value if isinstance(value, tuple | list) else (value,):
                     if isinstance(part, TimeFunction):
                         part.check_units(own)

@@ -275,7 +275,8 @@ class Model(metaclass=Called):
             reference = reference.body if isinstance(reference, Node) else reference
         if target is None or (node and not isinstance(target, Body)):
             bodies = [body.name for body in self.elements if isinstance(body, Body | Ground)]
-            close = difflib.get_close_matches(name, bodies, n=1, cutoff=0.7)
+            turned = [one for one in bodies if sorted(one) == sorted(name)]  # rdo of rod
+            close = turned or difflib.get_close_matches(name, bodies, n=1, cutoff=0.7)
             advice = f'Did you mean "{close[0]}"?' if close else "Add it with model.add(...)."
             raise element.error(f'the body "{name}" is not in the model. {advice} Bodies so far: {", ".join(bodies)}.')
         if not (isinstance(reference, str) or reference is target):

@@ -442,7 +442,7 @@ def _replaced(
     for name, value in (changes or {}).items():
         if name not in names:
             raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
-        value = in_si(name, value, units[names.index(name)])
+        value = in_si(f"{what} {name}", value, units[names.index(name)])
         if not is_number(value):
             raise InputError(f'The {what} "{name}" must be a finite number, got {shown(value)}.')
         values[names.index(name)] = value

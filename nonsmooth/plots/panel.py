@@ -145,7 +145,7 @@ def exact_curve(exact: Exact, t_end: float, line: Line) -> tuple[Array, Array] |
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
     """SI unit of a quantity of the trajectory."""
     if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of quantity; a panel draws {', '.join(KINDS)}.")
+        raise InputError(f"There is no kind {kind!r} of quantity.{hint(kind, KINDS)} A panel draws {', '.join(KINDS)}.")
     return columns_of(trajectory, kind).units(name)
 
 
@@ -247,7 +247,8 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
     if not colon:
         kind, name = "", word
     if kind and kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of quantity in {word!r}; write {', '.join(KINDS)}, as lam_N:pin.")
+        known = f"{hint(kind, KINDS, 1)} Write {', '.join(KINDS)}, as lam_N:pin."
+        raise InputError(f"There is no kind {kind!r} of quantity in {word!r}.{known}")
     try:
         parse_unit(unit)
     except Wrong as error:

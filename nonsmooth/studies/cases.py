@@ -19,7 +19,7 @@ from nonsmooth import solvers, steppers
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.exceptions import InputError, SimulationFailed
-from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.compliant import Compliant, wrong_law
 from nonsmooth.laws.friction.regularised import RegularisedCoulomb
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
@@ -187,7 +187,7 @@ class Case(metaclass=Called):
             raise InputError("A case needs a label, its name in tables and figures.")
         if not isinstance(self.contact, Rigid | Compliant):
             wanted = "contact must be Rigid(...) or Compliant(...)"
-            raise InputError(f'Case "{self.label}": {wanted}, got {self.contact!r}.')
+            raise InputError(f'Case "{self.label}": {wanted}, {wrong_law(self.contact)}.')
         object.__setattr__(self, "dt", in_si("dt", self.dt, "s"))
         step_control(self.dt)
         check_stepper(self.stepper)

@@ -26,7 +26,7 @@ from nonsmooth.files import Pieces, Variable, netcdf_name, path_of, read_content
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
-from nonsmooth.settings import shown
+from nonsmooth.settings import hint, shown
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import (
     IMPACT_COLUMNS,
@@ -372,7 +372,7 @@ def _columns_of(run: Any, kinds: Iterable[str] | None) -> dict[str, Columns]:
     found = {}
     for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
         if kind not in KINDS:
-            raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
+            raise InputError(f"There is no kind {kind!r} of columns.{hint(kind, KINDS)} A run has {', '.join(KINDS)}.")
         found[kind] = getattr(run, kind)
     return found
 

@@ -147,6 +147,15 @@ def test_what_is_no_number_of_its_dimension(words: str, said: str, capsys: pytes
     assert capsys.readouterr().err.startswith(f"nonsmooth: {said}")
 
 
+@pytest.mark.parametrize("command", ["report run.nc --output", "study sweep slider-rod --grid", "run slider-rod --dt"])
+def test_an_option_without_its_value_names_the_help_of_its_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    words = " ".join(command.split()[: 2 if command.startswith("study") else 1])
+    assert f"requires an argument. `nonsmooth {words} --help` shows" in capsys.readouterr().err
+
+
 def test_flags_and_repeatable_options_are_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fits", "20 H7/g6", "--json", "--json"]) == 0
     assert main(["list", "--tag", "planar", "--tag", "spatial"]) == 0

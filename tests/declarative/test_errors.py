@@ -70,6 +70,7 @@ CASES = {
         ["needs a law of contact", "[contact] at the top"],
     ),
     "unknown kind": ({14: 'kind = "RevoluteClearence"'}, 14, "elements.pin.kind", ["Did you mean revolute-clearance"]),
+    "kind of another program": ({14: 'kind = "slider"'}, 14, "elements.pin.kind", ["Did you mean prismatic?"]),
     "kind that is no word": (
         {14: "kind = [1]"},
         14,

@@ -19,19 +19,25 @@ def test_coefficients_in_their_ranges_are_kept(restitution: float, friction: flo
 
 @pytest.mark.parametrize("value", [-1e-12, 1.0000001, np.nan, np.inf, "0.5", None])
 def test_restitution_lies_between_zero_and_one(value: object) -> None:
-    with pytest.raises(InputError, match=r"Rigid: restitution must be a number in \[0, 1\], got "):
+    with pytest.raises(
+        InputError, match=r"Rigid: restitution (must be a number in \[0, 1\], got|.0.5. is a number in quotes)"
+    ):
         Rigid(restitution=value, friction=0.0)
 
 
 @pytest.mark.parametrize("value", [-1e-12, 1.0000001, np.nan, "0.5", None])
 def test_tangential_restitution_lies_between_zero_and_one(value: object) -> None:
-    with pytest.raises(InputError, match=r"Rigid: tangential must be a number in \[0, 1\], got "):
+    with pytest.raises(
+        InputError, match=r"Rigid: tangential (must be a number in \[0, 1\], got|.0.5. is a number in quotes)"
+    ):
         Rigid(restitution=0.0, friction=0.0, tangential=value)
 
 
 @pytest.mark.parametrize("value", [-1e-12, np.nan, np.inf, "0.5", None])
 def test_friction_is_not_negative(value: object) -> None:
-    with pytest.raises(InputError, match="Rigid: friction must be a finite number >= 0, got "):
+    with pytest.raises(
+        InputError, match="Rigid: friction (must be a finite number >= 0, got|.0.5. is a number in quotes)"
+    ):
         Rigid(restitution=0.0, friction=value)
 
 

@@ -91,6 +91,7 @@ def test_a_body_that_is_named_is_in_the_model() -> None:
     message = 'Revolute "pin": the body "rod" is not in the model. Add it with model.add.*Bodies so far: ground, disk'
     refuse([Ground(), disk(), Revolute("pin", "disk", "rod")], message)
     refuse([Ground(), disk(), Revolute("pin", "dsk", "ground")], '"dsk" is not in the model. Did you mean "disk"')
+    refuse([Ground(), disk(), Revolute("pin", "dsik", "ground")], 'Did you mean "disk"')
     refuse([disk(), Revolute("pin", "ground", "disk")], 'Revolute "pin": the body "ground" is not in the model')
     refuse(
         [disk(), PointForce("push", "rod", force=(1.0, 0.0))], 'PointForce "push": the body "rod" is not in the model'

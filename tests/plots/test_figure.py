@@ -174,6 +174,7 @@ def test_a_window_shows_a_part_with_a_scale_of_its_own(run):
     [
         ("slidr.x", "no quantity 'slidr.x'. Did you mean slider.x"),
         ("w:slider.x", "no kind 'w' of quantity"),
+        ("lam_n:guide", "Did you mean lam_N?"),
         ("q:slider", "different units .*q:slider.angle .rad."),
         ("slider.x [N]", "no quantity 'slider.x'"),
         ("q:slider.x [N]", "is in m, which cannot be shown in N"),
