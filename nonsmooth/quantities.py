@@ -198,30 +198,30 @@ VALUE = "value"
 ANY = "SI"
 
 
-def _check_unit(declared: Any) -> None:
-    """Raise InputError for a `Quantity` or a `Unit` whose unit is not known."""
-    names = re.sub(r"\^(n|[-+.e0-9]+)", "", declared.unit.replace(VALUE, "-"))  # whatever the powers
-    try:
-        if names != ANY:
-            _powers(names)
-    except Wrong as error:
-        raise InputError(f'{type(declared).__name__}("{declared.unit}") {error}') from None
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a field that becomes no parameter, such as a body's start; InputError for one that is not known."""
+
+    unit: str
+
+    def __post_init__(self) -> None:
+        names = re.sub(r"\^(n|[-+.e0-9]+)", "", self.unit.replace(VALUE, "-"))  # whatever the powers
+        try:
+            _powers("-" if names == ANY else names)
+        except Wrong as error:
+            raise InputError(f'{type(self).__name__}("{self.unit}") {error}') from None
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Unit):
     """A field that becomes a parameter: its unit, whether it must be > 0 or >= 0, and the most that it may be; an
     `example` of its components, for messages."""
 
-    unit: str
     positive: bool = False
     nonnegative: bool = False
     labels: tuple[str, ...] = AXES
     at_most: float = math.inf
     example: str = ""
-
-    def __post_init__(self) -> None:
-        _check_unit(self)
 
     @property
     def accepted(self) -> str:
@@ -236,16 +236,6 @@ class Quantity:
             return False
         # the inverse of a subnormal number is not finite
         return value >= sys.float_info.min if self.positive else value >= 0 if self.nonnegative else True
-
-
-@dataclass(frozen=True)
-class Unit:
-    """The unit of a field that becomes no parameter, such as a body's start."""
-
-    unit: str
-
-    def __post_init__(self) -> None:
-        _check_unit(self)
 
 
 @dataclass(frozen=True)
@@ -300,7 +290,7 @@ def declarations(cls: type) -> dict[str, Declared]:
 @functools.cache
 def field_units(cls: type) -> dict[str, str]:
     hints = get_type_hints(cls, include_extras=True)
-    units = {name: [one.unit for one in _parts(hints[name]) if isinstance(one, Quantity | Unit)] for name in hints}
+    units = {name: [one.unit for one in _parts(hints[name]) if isinstance(one, Unit)] for name in hints}
     return {name: own[0] for name, own in units.items() if own}
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, only_one, settings_from, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
-from nonsmooth.studies.files import FACTS
+from nonsmooth.studies.files import FACTS, EveryRunFailed
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import DEVIATION
 from nonsmooth.studies.sweep import sensitive, sensitive_sample
@@ -62,7 +61,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = varied(request, made.names)
-    with progress_bar() as progress, _failures_told_once():
+    with progress_bar() as progress, warnings.catch_warnings(action="ignore", category=EveryRunFailed):
         found = studies.sweep(
             mechanism, stepper, made, t_end=request.end, dt=dt, metrics=metrics, parameters=parameters,
             arguments=arguments, check=request.check, output=design.output, progress=progress, **vars(processes),
@@ -104,14 +103,6 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
     )  # fmt: skip
     return 1 if len(failed) == len(made) else 0
-
-
-@contextlib.contextmanager
-def _failures_told_once() -> Iterator[None]:
-    """Without the warning of a study all of whose runs failed, which is printed."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "all .* failed, the first", RuntimeWarning)
-        yield
 
 
 def _runs(found: xarray.Dataset, flat: xarray.Dataset, names: list[str], metrics: list[str]) -> Table:
@@ -364,7 +355,7 @@ def bifurcation(
         raise InputError(f"{name} is given by --over and by --set: give it once.")
     long = studies.LongRun(mechanism, name, of, stepper, section, parameters, arguments)
     labels: dict[str, Any] = long.labels(values[0])
-    with progress_bar() as bar, _failures_told_once():
+    with progress_bar() as bar, warnings.catch_warnings(action="ignore", category=EveryRunFailed):
 
         def progress(share: float) -> None:
             if bar is not None:

@@ -178,7 +178,7 @@ class _Maker:
         given = next((one.accepted for one in data if isinstance(one, Accepted)), None)
         if given is not None:
             return [_Form("<any>", Any, given)], ""
-        declared = next((one for one in data if isinstance(one, Quantity | Unit)), None)
+        declared = next((one for one in data if isinstance(one, Unit)), None)
         own = own_unit(declared.unit, unit) if declared is not None else ""
         quantity = declared if isinstance(declared, Quantity) else Quantity(own or "-")
         what = next((one.what for one in data if isinstance(one, Text)), "word")
@@ -386,10 +386,7 @@ def wrong(sentence: str) -> PydanticCustomError:
 
 
 #: kinds of elements by their names in other programs
-ELSEWHERE = {
-    "slider": "prismatic", "translational": "prismatic", "hinge": "revolute", "pin": "revolute", "ball": "spherical",
-    "weld": "fixed", "motor": "prescribed-motion", "body": "planar-body",
-}  # fmt: skip
+ELSEWHERE = {"slider": "prismatic", "hinge": "revolute", "pin": "revolute", "ball": "spherical", "weld": "fixed"}
 
 
 def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:

@@ -1,7 +1,6 @@
 """Values of the laws of users: of a normal law at rest, which presses, and of friction, which opposes the slip."""
 
 import math
-from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,17 +28,15 @@ def own_kind(law: Law | None) -> type[Law] | None:
 
 def wrong_normal(law: Any) -> str | None:
     """Why a normal law has forces of no contact, the end of a sentence: not finite, of no depth, or tensile at rest."""
-    arguments = [ca.SX.sym(name) for name in ("depth", "rate", "approach")]
-
-    def outputs(k: SimpleNamespace) -> list[Any]:
-        return [law.force(*arguments, k), law.elastic(arguments[0], k)]
-
-    function, forces = _function(law, arguments, outputs)
-    found = {(x, v): [float(one) for one in function(x, v, 1.0)] for v in RATES for x in DEPTHS}
+    depth, rate, approach = map(ca.SX.sym, ("depth", "rate", "approach"))
+    symbols, numbers, k = _coefficients(law)
+    force, elastic = ca.SX(law.force(depth, rate, approach, k)), ca.SX(law.elastic(depth, k))
+    function = ca.Function("forces", [*symbols, depth, rate, approach], [force, elastic])
+    found = {(x, v): [float(one) for one in function(*numbers, x, v, 1.0)] for v in RATES for x in DEPTHS}
     for (x, v), values in found.items():
         if not all(map(math.isfinite, values)):
             return f"has a force of {sum(values):g} N at a depth of {x:g} m that grows by {v:g} m/s; {HINT}"
-    if not ca.depends_on(forces[0], arguments[0]):
+    if not ca.depends_on(force, depth):
         return f"has a force that does not depend on depth; {HINT}"
     least = {x: min(found[x, 0.0]) for x in (DEPTHS[-1:] if law.tensile else DEPTHS)}  # adhesion may pull at first
     x, most = min(least, key=lambda one: least[one]), max(abs(one) for values in found.values() for one in values)
@@ -50,17 +47,15 @@ def wrong_normal(law: Any) -> str | None:
 
 def wrong_friction(law: Any, tangents: int) -> str | None:
     """Why a friction law has forces of no friction, the end of a sentence: not finite, or along the slip."""
-    along, planar = ca.DM(ALONG[tangents]), tangents == 1
-    slip, z, stiction = ca.SX.sym("v", tangents), ca.SX.sym("z", tangents * len(law.bristles)), ca.SX.zeros(tangents)
-    force, rate = (law.force, law.bristle_rate) if planar else (law.spatial_force, law.spatial_bristle_rate)
-
-    def outputs(k: SimpleNamespace) -> list[Any]:
-        return [force(slip, LOAD, z, stiction, k), rate(slip, LOAD, z, k)]
-
-    function, _ = _function(law, [slip, z], outputs)
+    slip, z, still = ca.SX.sym("v", tangents), ca.SX.sym("z", tangents * len(law.bristles)), ca.SX.zeros(tangents)
+    symbols, numbers, k = _coefficients(law)
+    planar, along = (law.force, law.bristle_rate), ca.DM(ALONG[tangents])
+    of_force, of_rate = planar if tangents == 1 else (law.spatial_force, law.spatial_bristle_rate)
+    outputs = [ca.SX(of_force(slip, LOAD, z, still, k)), ca.SX(of_rate(slip, LOAD, z, k))]
+    function = ca.Function("friction", [*symbols, slip, z], outputs)
     for v in SLIPS:
-        deflection = SHORT * function(v * along, ca.DM.zeros(z.numel()))[1]
-        value = float(ca.dot(function(v * along, deflection)[0], along))
+        deflection = SHORT * function(*numbers, v * along, ca.DM.zeros(z.numel()))[1]
+        value = float(ca.dot(function(*numbers, v * along, deflection)[0], along))
         if not math.isfinite(value):
             return f"has a force of {value:g} N at a slip of {v:g} m/s; {HINT}"
         if value * math.copysign(1.0, v) > ROUND_OFF * LOAD:
@@ -68,13 +63,9 @@ def wrong_friction(law: Any, tangents: int) -> str | None:
     return None
 
 
-def _function(
-    law: Law, arguments: Sequence[Any], outputs: Callable[[SimpleNamespace], list[Any]]
-) -> tuple[Callable[..., Any], list[Any]]:
-    """A function of arguments with the numbers of a law, and its outputs of coefficients as expressions."""
-    lengths = {name: CLEARANCE if name == "clearance" else LENGTH for name in law.needs()}
-    numbers = {**lengths, **law.numbers()}
-    symbols = {name: ca.SX.sym(name) for name in numbers}
-    expressions = [ca.SX(one) for one in outputs(SimpleNamespace(**law.coefficients(SimpleNamespace(**symbols))))]
-    function = ca.Function("law", [*symbols.values(), *arguments], expressions)
-    return lambda *values: function(*numbers.values(), *values), expressions
+def _coefficients(law: Law) -> tuple[list[Any], list[float], SimpleNamespace]:
+    """Symbols of a law's numbers and geometry, their values, and the coefficients, which are expressions of them."""
+    values = {name: CLEARANCE if name == "clearance" else LENGTH for name in law.needs()} | law.numbers()
+    symbols = {name: ca.SX.sym(name) for name in values}
+    k = SimpleNamespace(**law.coefficients(SimpleNamespace(**symbols)))
+    return list(symbols.values()), list(values.values()), k

@@ -12,7 +12,6 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.drivers import PrescribedMotion
-from nonsmooth.model.elements import Element
 from nonsmooth.model.evaluate import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
@@ -137,18 +136,19 @@ def check_motion(system: System, t: float, values: Array) -> None:
         )
 
 
-def _prescribed(system: System, t: float, p: Array, one: Element) -> float | None:
-    """The value of a coordinate that a driver prescribes at a time; None of other elements."""
+def _prescribed(system: System, t: float, p: Array, element: str) -> str:
+    """What a driver prescribes at a time, a clause; empty for other elements."""
+    one = next(one for one in system.elements if one.name == element)
     if not isinstance(one, PrescribedMotion):
-        return None
-    if callable(one.motion):
-        return float(signal_values(one.name, "motion", one.motion, t)[0])
-    return float(p[list(system.parameters).index(f"{one.name}.motion")])
+        return ""
+    values = dict(zip(system.parameters, p, strict=True))
+    value = signal_values(element, "motion", one.motion, t)[0] if callable(one.motion) else values[f"{element}.motion"]
+    return f", where its driver prescribes {value:.6g} {one.rows[0][1]}"
 
 
 def _check_closed(
     system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "",
-    driven: Callable[[Element], float | None] = lambda one: None,
+    driven: Callable[[str], str] = lambda name: "",
 ) -> None:  # fmt: skip
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
@@ -157,14 +157,13 @@ def _check_closed(
         loose = any(isinstance(element, Clearance) for element in system.elements)
         how, name = '"centred"' if loose else "True", system.constraint_names[worst]
         grounds = [one.name for one in system.elements if isinstance(one, Ground)]
-        element = next((one for one in system.elements if one.name == name.partition(".")[0]), None)
-        joins, target = (element.body_names(), driven(element)) if element is not None else ((), None)
-        there = "" if target is None else f", where its driver prescribes {target:.6g} {units[worst]}"
+        owner = name.partition(".")[0]
+        joins = next((one.body_names() for one in system.elements if one.name == owner), ())
         bodies = " and ".join(f'"{one}"' for one in joins if one.partition(".")[0] not in grounds)
         wrong = f"{what} of {bodies}" if what and bodies else "the start"
         raise ModelError(
-            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start{there}; correct '
-            f"{wrong}, or let build(assemble={how}) do so."
+            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start{driven(owner)}; '
+            f"correct {wrong}, or let build(assemble={how}) do so."
         )
 
 

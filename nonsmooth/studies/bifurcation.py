@@ -26,7 +26,7 @@ from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepCont
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
-from nonsmooth.studies.files import Result, padded, variable
+from nonsmooth.studies.files import EveryRunFailed, Result, padded, variable
 from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
 from nonsmooth.studies.workers import outcomes
 
@@ -134,7 +134,7 @@ def bifurcation(
             results[i] = result
             whom(progress)(len(results) / len(numbers))
     if all(failure for _, _, failure in results.values()):
-        warnings.warn(f"all {len(numbers)} runs failed, the first: {results[0][2]}", RuntimeWarning, 3)
+        warnings.warn(f"all {len(numbers)} runs failed, the first: {results[0][2]}", EveryRunFailed, 3)
     return finished()
 
 

@@ -26,6 +26,10 @@ FACTS = ("status", "message", "verdict", "valid_until")  # variables of a sweep 
 UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
 
+class EveryRunFailed(RuntimeWarning):
+    """All runs of a study failed; its result says why."""
+
+
 class Result(ABC):
     """Base of results that have a dataset."""
 

@@ -420,21 +420,17 @@ def _poses(system: System, held: Mapping[str, Any], t: Any) -> list[tuple[float,
     columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in given]
     count = max(len(column) for column in columns)
     for name, column in zip(held, columns, strict=True):
-        far = np.max(np.abs(column))
-        if units[name] == "rad" and far > 2 * math.pi:
-            warnings.warn(f'pose: {name} is {far:g} rad, more than a turn; is it "{far:g} deg"?', ModelWarning, 3)
-    for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) not in (1, count) or not np.all(np.isfinite(column)):
             raise InputError(
                 f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}."
             )
+        if units[name] == "rad" and (far := np.max(np.abs(column))) > 2 * math.pi:
+            warnings.warn(f'pose: {name} is {far:g} rad, more than a turn; is it "{far:g} deg"?', ModelWarning, 3)
     return [(0.0, row) for row in np.stack([np.broadcast_to(column, count) for column in columns], axis=1)]
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:
-    if dimension == 2:
-        wanted = in_si(f'directions: "{name}"', wanted, "rad")
-    if dimension == 2 and is_number(wanted):
+    if dimension == 2 and is_number(wanted := in_si(f'directions: "{name}"', wanted, "rad")):
         return np.array([math.cos(wanted), math.sin(wanted)])
     if not isinstance(wanted, str) and np.shape(wanted) == (dimension,) and all(is_number(x) for x in wanted):
         return np.asarray(wanted, dtype=float)

@@ -34,7 +34,7 @@ from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_cont
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.files import FAILED, FINISHED, Outcome, SweepFolder, table
+from nonsmooth.studies.files import FAILED, FINISHED, EveryRunFailed, Outcome, SweepFolder, table
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.workers import is_local, outcomes, width
@@ -329,7 +329,7 @@ def sweep(
             report()
     if done and all(outcome.failed for outcome in done.values()):
         said = f"all {len(done)} runs of the {title} failed, the first: {done[0].message}"
-        warnings.warn(said, RuntimeWarning, stacklevel=3)
+        warnings.warn(said, EveryRunFailed, stacklevel=3)
     dataset = _dataset(design, found, done, units, title, plan)
     kept.finish(dataset)
     return dataset

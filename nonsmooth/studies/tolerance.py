@@ -32,15 +32,7 @@ from nonsmooth.studies.arguments import check_count, check_share, mapping, numbe
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.outputs import (
-    DEVIATION,
-    LEVELS,
-    DynamicLevel,
-    KinematicLevel,
-    check_sensitivity,
-    name_of,
-    shares,
-)
+from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
@@ -382,7 +374,7 @@ def tolerance(
     if level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
     _check_numbers(limit, runs, coverage, confidence, accuracy)
-    if name_of(metric).startswith(DEVIATION) and not limit > 0.0:
+    if name_of(metric).startswith("deviation:") and not limit > 0.0:
         raise InputError(f"limit of {metric} must be positive, since a deviation is a distance, got {limit:g}.")
     kinematic = level == "kinematic"
     clearances, others = (

@@ -389,17 +389,17 @@ def with_soft_contact(run: Run) -> Run:
     if run.origin is None or not run.origin.system.compliant or "soft-contact" in run.origin.system.silence:
         return run
     system, parameters = run.origin.system, run.origin.parameters
-    clearances = system.elementwise.gap_sizes(parameters)
-    if not run.certificate.gap_violation > np.min(clearances, initial=math.inf):
+    sizes = system.elementwise.gap_sizes(parameters)
+    if not run.certificate.gap_violation > np.min(sizes, initial=math.inf):
         return run
     words = [system.elementwise.size_words(i, parameters) for i in range(system.nc)]
-    depths = np.where([one.startswith("size") for one in words], 0.0, -bounds(run.gap.array)[0])
-    i = int(np.argmax(depths / clearances))
-    if not depths[i] > clearances[i]:
+    share = np.where([one.startswith("size") for one in words], 0.0, -bounds(run.gap.array)[0] / sizes)
+    i = int(np.argmax(share))
+    if not share[i] > 1.0:
         return run
     said = (
-        f'contact "{system.contact_names[i]}" is pressed in by {depths[i]:.2g} m, {depths[i] / clearances[i]:.2g} '
-        f"times its {words[i]}: its stiffness is too small for contact that is nearly rigid"
+        f'contact "{system.contact_names[i]}" is pressed in by {share[i] * sizes[i]:.2g} m, {share[i]:.2g} times its '
+        f"{words[i]}: its stiffness is too small for contact that is nearly rigid"
     )
     return replace(run, verdict=replace(run.verdict, text=f"{run.verdict.text}; {said}"))
 

@@ -11,6 +11,7 @@ from nonsmooth.cli.sweep import _motions
 from nonsmooth.diagnostics import poincare
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.studies import bifurcation, periodic_section
+from nonsmooth.studies.files import EveryRunFailed
 from nonsmooth_problems import slider_crank_revolute
 
 LABELS = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-"}
@@ -66,7 +67,7 @@ def test_a_value_that_fails_leaves_the_others():
     np.testing.assert_array_equal(np.isnan(table["points"].values).sum(axis=1), [2, 3, 0])
     assert table["failure"].values.tolist() == ["", "no answer", ""]
     assert found.periods(1e-9, most=2).tolist() == [0, 0, 1]
-    with pytest.warns(RuntimeWarning, match="all 1 runs failed, the first: no answer"):
+    with pytest.warns(EveryRunFailed, match="all 1 runs failed, the first: no answer"):
         bifurcation(section, [2.0], **LABELS, executor=1)
 
 

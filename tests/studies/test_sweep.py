@@ -22,7 +22,7 @@ from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
 from nonsmooth.studies import bifurcation, grid, points, sample, sweep, tolerance
 from nonsmooth.studies.designs import described, quantiles
-from nonsmooth.studies.files import Outcome, SweepFolder
+from nonsmooth.studies.files import EveryRunFailed, Outcome, SweepFolder
 from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
@@ -517,7 +517,7 @@ def test_figures():
     figure = plots.sweep(sweep(slider_rod, GaussQP(), cloud, **settings))
     figure.canvas.draw()
     assert len(figure.axes) == 2
-    with pytest.warns(RuntimeWarning, match="all 2 runs of the sweep of slider-rod.* failed, the first: ModelError: "):
+    with pytest.warns(EveryRunFailed, match="all 2 runs of the sweep of slider-rod.* failed, the first: ModelError: "):
         lost = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, -2.0]}), **settings)
     with pytest.raises(InputError, match="Every run failed"):
         plots.sweep(lost)
