@@ -194,8 +194,6 @@ def _fits(given: Parsed, wanted: str) -> bool:
 AXES = ("x", "y", "z")
 #: unit of a field whose dimension is that of what the object is given for, as the motion of a driver
 VALUE = "value"
-#: unit of a number whose dimension only its user knows
-ANY = "SI"
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ class Unit:
     def __post_init__(self) -> None:
         names = re.sub(r"\^(n|[-+.e0-9]+)", "", self.unit.replace(VALUE, "-"))  # whatever the powers
         try:
-            _powers("-" if names == ANY else names)
+            _powers("-" if names == "SI" else names)  # of a load's parameters, whose dimension its user knows
         except Wrong as error:
             raise InputError(f'{type(self).__name__}("{self.unit}") {error}') from None
 

@@ -162,9 +162,8 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
             sys.stdout.flush()
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        groups = [word for word in words[:1] if word in COMMANDS]  # errors of the parser have no context
-        named = words[: 2 if isinstance(COMMANDS.get(words[0]), dict) else 1] if groups else []
-        command = " ".join(["nonsmooth", *named]) if context is None else context.command_path
+        named = words[: 1 + isinstance(COMMANDS.get(words[0]), dict)] if words[0] in COMMANDS else []
+        command = context.command_path if context else " ".join(["nonsmooth", *named])  # the parser has no context
         message = " ".join(error.format_message().split()).rstrip(".")
         errors = getattr(error.__cause__, "errors", None)
         if callable(errors):  # pydantic's, whose message does not contain the value

@@ -13,7 +13,7 @@ from nonsmooth.model.forces import Force, gradient
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import column_of, wrong_arguments
-from nonsmooth.quantities import ANY, Point, Quantity, Text
+from nonsmooth.quantities import Point, Quantity, Text
 from nonsmooth.settings import is_number
 
 #: by name the function, and how many arguments it takes
@@ -180,7 +180,7 @@ class Load(Force):
         return super().numbers() | {name: float(value) for name, value in self.parameters.items()}
 
     def quantity(self, label: str) -> Quantity:
-        return Quantity(ANY) if label in self.parameters else super().quantity(label)
+        return Quantity("SI") if label in self.parameters else super().quantity(label)
 
     def _fields(self, parameters: Mapping[str, Any], number: Any, column: Any) -> SimpleNamespace:
         own = {name: number(parameters[f"{self.name}.{name}"]) for name in self.parameters}
