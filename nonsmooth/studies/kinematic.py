@@ -114,7 +114,7 @@ class Kinematics:
     coordinate : such as ``"slider.x"``
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
-        its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
+        its drivers has degrees of freedom, ``{"crank.angle": "45 deg"}``. Drivers are then left out.
     t : [s], without a pose: the time, or times, at which drivers are evaluated; 0 by default
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
