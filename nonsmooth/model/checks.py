@@ -137,7 +137,7 @@ def check_motion(system: System, t: float, values: Array) -> None:
 
 
 def _prescribed(system: System, t: float, p: Array, element: str) -> str:
-    """What a driver prescribes at a time, a clause; empty for other elements."""
+    """Value that a driver prescribes at a time, as a clause; empty for other elements."""
     one = next(one for one in system.elements if one.name == element)
     if not isinstance(one, PrescribedMotion):
         return ""
