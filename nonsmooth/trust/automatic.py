@@ -67,6 +67,9 @@ FAILURES, FAILURES_IN_SPACE = 2, 1
 #: CPU seconds of all runs, with the next one as predicted, beyond which a motion whose runs separate exponentially is
 #: not refined further: the next run would add no more time than the last one
 SECONDS = 15.0
+#: the same where each step calls a solver, of quadratic programs and of MPCC: dear as they are, steps of first order
+#: would take minutes to the default accuracy
+SECONDS_CALLED, SECONDS_MPCC = 18.0, 50.0
 #: number of contacts from which events are too frequent, and time stepping is tried first; of contacts without friction
 #: that rebound, whose phases are solved fast, and whose impacts follow each other too fast for steps of first order
 MANY, MANY_REBOUND = 24, 100
@@ -119,8 +122,9 @@ class Climb:
     #: CPU seconds of each run with its comparison
     costs: list[float] = field(default_factory=list)
     agreed: bool = False
-    #: whether a finer run was left out for its cost
+    #: whether a finer run was left out for its cost, and whether it is that of a solver that is called for each step
     spent: bool = False
+    called: bool = False
 
     def extends(self, start: float) -> bool:
         """Whether the last finer run was valid for a multiple of the time of the one before it, as where errors grow
@@ -133,8 +137,17 @@ class Climb:
         """Whether runs separate exponentially, and a finer one would take too long if costs grow by the same factor."""
         if self.difference is None or not self.difference.rate or self.extends(start):
             return False
+        return self._beyond(SECONDS, since)
+
+    def too_dear(self, stepper: Any, since: float) -> bool:
+        """Whether a finer run would take too long by a solver that is called for each step."""
+        if not calls_a_solver(stepper) or self.difference is None:
+            return False
+        return self._beyond(SECONDS_MPCC if isinstance(stepper, GaussMPCC) else SECONDS_CALLED, since)
+
+    def _beyond(self, limit: float, since: float) -> bool:
         before, last = self.costs[-2:]
-        return time.process_time() - since + last * max(1.0, last / before) > SECONDS
+        return time.process_time() - since + last * max(1.0, last / before) > limit
 
     def stuck(self, accuracy: float) -> bool:
         """Whether positions agree, and peak forces differ by more than half as much as before."""
@@ -218,6 +231,9 @@ def climb(
             if not one.verdict.signs and found.dear(float(one.t[0]), since):
                 found.spent = True
                 break
+            if found.too_dear(rung.stepper, since):
+                found.spent = found.called = True
+                break
             if found.stuck(accuracy) and undetermined_forces(one).normal.any():  # each run has forces of its own
                 break
         if failures >= patience or found.late:
@@ -265,8 +281,10 @@ def automatic(
         verdict = replace(fine.verdict, kind="not accurate", text=text)
     else:
         # a motion that is lost between two instants at which runs are compared is not resolved
-        coarse = best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
+        coarse = best.called or best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
         remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
+        if best.called:
+            remedy = "a finer run by this solver would take minutes; give its steps, or leave the solver out"
         signs = fine.verdict.signs
         verdict = compare.verdict(best.coarser, fine, best.difference, remedy, signs, sensitive=not coarse)
         if fine.jumps.size:  # methods fail where there is no force, as the event-driven one
