@@ -69,7 +69,7 @@ FAILURES, FAILURES_IN_SPACE = 2, 1
 SECONDS = 15.0
 #: the same where each step calls a solver, of quadratic programs and of MPCC: dear as they are, steps of first order
 #: would take minutes to the default accuracy
-SECONDS_CALLED, SECONDS_MPCC = 18.0, 50.0
+SECONDS_CALLED, SECONDS_MPCC = 14.0, 50.0
 #: number of contacts from which events are too frequent, and time stepping is tried first; of contacts without friction
 #: that rebound, whose phases are solved fast, and whose impacts follow each other too fast for steps of first order
 MANY, MANY_REBOUND = 24, 100

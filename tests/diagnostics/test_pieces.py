@@ -55,7 +55,7 @@ def test_rows_left_out_make_pieces_straight():
 
 
 def test_what_has_no_pieces_is_named(bouncing):
-    with pytest.raises(InputError, match="no kind 'energy' of quantity here; take one of q, v, gap, gap_rate"):
+    with pytest.raises(InputError, match="no kind 'energy' of quantity here. Take one of q, v, gap, gap_rate"):
         pieces(bouncing, "energy", "kinetic")
     with pytest.raises(InputError, match="There is no coordinate 'bal.y'. Did you mean ball.y"):
         pieces(bouncing, "q", "bal.y")

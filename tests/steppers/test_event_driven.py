@@ -223,7 +223,7 @@ def test_error_control_is_a_value_that_is_kept():
     [
         ((0.0, 1e-9, 1e-6, 1e-3), "rtol must be a number from 1e-14 to below 1, got 0.0"),
         ((1e-15, 1e-9, 1e-6, 1e-3), "rtol must be a number from 1e-14"),
-        (("1e-7", 1e-9, 1e-6, 1e-3), "rtol must be a number"),
+        (("1e-7", 1e-9, 1e-6, 1e-3), 'rtol "1e-7" is a number in quotes; write 1e-7 without them'),
         ((1e-7, -1.0, 1e-6, 1e-3), "atol must be a positive number in SI units, .* got -1.0"),
         ((1e-7, 1e-9, 0.0, 1e-3), "dt_min must be a positive number of seconds, got 0.0"),
         ((1e-7, 1e-9, 1e-3, 1e-6), "dt_min must not exceed dt_max"),
