@@ -328,7 +328,7 @@ def _run(
 
     def compile() -> Any:
         made = steps(system, stepper, control, _in_last_digits(values) if level % 2 else values, t_end)
-        made.parts = 2**level
+        made.parts = 3**level  # an odd number, since steps that fail are repeated with half of their length
         return made
 
     if level % 2 and not first.memory:

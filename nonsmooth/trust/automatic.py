@@ -88,7 +88,7 @@ class Rung:
     would take as many.
 
     Runs that are compared must not share their errors. Intervals between corners of loads, where steps end whatever
-    their length, are divided into 2^level parts; and at odd levels parameters and initial state are changed in their
+    their length, are divided into ever more parts; and at odd levels parameters and initial state are changed in their
     last digits, so that a motion that depends on round-off is another one.
     """
 
