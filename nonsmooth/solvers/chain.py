@@ -83,12 +83,7 @@ class Chain:
                 late = " within the calls of a step"
                 break
             try:
-                if solver not in self._sessions:
-                    session = solver.setup()
-                    if repr(solver) in self._held:
-                        session.restore(self._held[repr(solver)])  # type: ignore[attr-defined]
-                    self._sessions[solver] = session
-                session = self._sessions[solver]
+                session = self._session(solver)
             except SolverMissing as error:
                 if solver is self.first:
                     raise
@@ -110,6 +105,14 @@ class Chain:
         why = "; ".join(map(str, attempts)) or f"{self.first} does not fit it"
         message = f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: {why}."
         raise SolverFailed(message, program=program, guess=guess, attempts=tuple(attempts))
+
+    def _session(self, solver: Solver) -> Session:
+        if solver not in self._sessions:
+            session = solver.setup()
+            if repr(solver) in self._held:
+                session.restore(self._held[repr(solver)])  # type: ignore[attr-defined]
+            self._sessions[solver] = session
+        return self._sessions[solver]
 
     def run(self, stepping: Generator[tuple[Program, Solution | None], Solution, Any]) -> Any:
         """The result of a generator of programs, each solved by `answer`; failures are thrown into it."""

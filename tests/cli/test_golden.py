@@ -73,7 +73,7 @@ RUNS = {
 #: of ten seconds and more
 LONG = {"identify", "fit"}
 #: what two computers or runs do not share
-MEASURED = re.compile("second|wall")
+MEASURED = re.compile("second|wall|^time$")
 
 
 def options() -> dict[str, Any]:
