@@ -74,6 +74,8 @@ from nonsmooth.model.loads import Load as Load
 from nonsmooth.model.loosening import loosen as loosen
 from nonsmooth.model.loosening import tighten as tighten
 from nonsmooth.model.model import Model as Model
+from nonsmooth.model.polygons import CirclePolygon as CirclePolygon
+from nonsmooth.model.polygons import PointPolygon as PointPolygon
 from nonsmooth.model.profiles import MotionProfile as MotionProfile
 from nonsmooth.model.profiles import Spline as Spline
 from nonsmooth.model.shapes import BoxShape as BoxShape

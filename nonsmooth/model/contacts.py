@@ -25,7 +25,7 @@ from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primiti
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix, slip_at, tangents, unit
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
+from nonsmooth.model.joints import IDENTITY, Angle, BodyRef, Direction, Orientation
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
@@ -319,6 +319,11 @@ class CircleCircle(_RoundPair):
     """
 
 
+def _unturned(turn: ca.SX | None, vector: ca.SX) -> ca.SX:
+    """Components of a vector in a frame turned by a matrix."""
+    return vector if turn is None else turn.T @ vector
+
+
 @dataclass(frozen=True, eq=False)
 class PointBox(_PlanarOrSpatial, FreeContact):
     """A point of body b, or a circle or ball about it, outside a rectangle of body a, in space a box.
@@ -339,6 +344,7 @@ class PointBox(_PlanarOrSpatial, FreeContact):
     a, b : body with the rectangle or box, body with the point
     width, height, depth : [m], > 0, lengths along the x, y and z axis of a; with a depth the contact is spatial
     radius : [m], >= 0, of a circle or ball about the point
+    angle : [rad], optional, of the rectangle in the frame of a, in the plane only; not a parameter if omitted
     at_a : [m], middle of the rectangle or box, in the frame of a
     at_b : [m], the point, or the centre of the circle or ball, in the frame of b
     size, contact : as in `PointPlane`
@@ -354,14 +360,24 @@ class PointBox(_PlanarOrSpatial, FreeContact):
     height: PositiveLength = field(kw_only=True)
     depth: PositiveLength | None = field(default=None, kw_only=True)
     radius: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
+    angle: Angle | None = field(default=None, kw_only=True)
     in_space = "depth"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spatial and self.angle is not None:
+            raise self.error("angle is for planar models; a box in space is turned with its body.")
 
     def _sides(self, p: SimpleNamespace) -> ca.SX:
         return ca.vertcat(p.width, p.height, p.depth) if self.spatial else ca.vertcat(p.width, p.height)
 
     def _nearest(self, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         """Distance of the point from the surface, and the normal there, in the frame of a."""
-        x = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
+        turn = None
+        if self.angle is not None:
+            c, s = ca.cos(p.angle), ca.sin(p.angle)
+            turn = ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+        x = _unturned(turn, a.unrotate(b.point(p.at_b) - a.point(p.at_a)))
         d = ca.fabs(x) - self._sides(p) / 2
         most = ca.mmax(d)
         outside, nearest = ca.fmax(d, 0), ca.if_else(d == most, 1, 0)
@@ -372,7 +388,7 @@ class PointBox(_PlanarOrSpatial, FreeContact):
         # Boxes aligned to the last digit: on an edge round-off would decide, and a corner that passed an edge along a
         # side would never be within. The side meant is one that faces the middle of the other body.
         sides = ca.sum1(self._sides(p))
-        beside, faces = ca.fabs(d) < EDGE * sides, -ca.sign(x) * a.unrotate(b.rotate(p.at_b))
+        beside, faces = ca.fabs(d) < EDGE * sides, -ca.sign(x) * _unturned(turn, a.unrotate(b.rotate(p.at_b)))
         on_edge = ca.logic_and(ca.sum1(beside) > 1, most < EDGE * sides)
         facing = ca.if_else(beside, faces, -FAR)
         side = ca.if_else(facing == ca.mmax(facing), 1, 0)
@@ -380,10 +396,8 @@ class PointBox(_PlanarOrSpatial, FreeContact):
         passed = ca.mmax(ca.if_else(ca.logic_and(faces > 0, d < -EDGE * sides), d, -FAR)) > -PASSED * sides
         along = ca.logic_and(ca.sum1(beside) == 1, ca.logic_and(ca.fabs(most) < EDGE * sides, ca.mmax(facing) < 0))
         gap = ca.if_else(ca.logic_and(along, passed), -2 * EDGE * sides, gap)
-        return (
-            ca.if_else(on_edge, ca.dot(side, d), gap),
-            ca.if_else(on_edge, ca.sign(x) * side / ca.norm_2(side), normal),
-        )
+        normal = ca.if_else(on_edge, ca.sign(x) * side / ca.norm_2(side), normal)
+        return ca.if_else(on_edge, ca.dot(side, d), gap), normal if turn is None else turn @ normal
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         return self._nearest(a, b, p)[0] - p.radius
@@ -403,7 +417,10 @@ class PointBox(_PlanarOrSpatial, FreeContact):
             return (Box(middle, sides), body)
         x, y = middle.at
         signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
-        corners = [Spot(middle.body, (x + i * sides[0] / 2, y + k * sides[1] / 2)) for i, k in signs]
+        turn = getattr(p, "angle", 0.0)
+        c, s = math.cos(turn) / 2, math.sin(turn) / 2
+        w, h = sides
+        corners = [Spot(middle.body, (x + i * c * w - k * s * h, y + i * s * w + k * c * h)) for i, k in signs]
         return (*(Line(one, other) for one, other in zip(corners, corners[1:] + corners[:1], strict=True)), body)
 
 

@@ -111,6 +111,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "box-plane": [{**PLANE, "edges": (0.2, 0.3, 0.5)}],
     "cylinder-plane": [{**PLANE, "radius": 0.2, "length": 0.5, "axis": (1.0, 0.5, 0.0), "points": 3}],
     "point-box": [{**AT, "width": 0.2, "height": 0.3, "depth": 0.5, "radius": 0.01}],
+    "point-polygon": [{"corners": (0.0, -0.0, 1 / 3, 0.0, 0.2, 0.4), "at_b": (0.2, 0.4), "size": 0.1}],
+    "circle-polygon": [
+        {
+            "corners": (1.0, 0.0, 2.0, 0.0, 2.0, 2.0, 3.0, 2.0, 3.0, 3.0, 0.0, 3.0, 0.0, 2.0, 1.0, 2.0),
+            "layer": 0.2, "radius": 0.1, "at_b": (0.2, 0.4),
+        },
+    ],
     "limits": [
         {"low": -1 / 3, "high": 40.0, "radius": 0.1},
         {**AT, "coordinate": "displacement", "low": -0.0, "high": 0.3, "axis_a": (1.0, 2.0, 2.0), "size": 1e-4},

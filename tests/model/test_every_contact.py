@@ -41,6 +41,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"width": 0.3, "height": 0.2, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)},
         {"width": 0.3, "height": 0.2, "depth": 0.4, "radius": 0.1, "at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)},
     ],
+    "point-polygon": [{"corners": (0, 0, 0.5, 0, 0.2, 0.4), "at_b": (0.2, 0.4)}],
+    "circle-polygon": [
+        {"corners": (0, 0, 3, 0, 3, 1, 1, 1, 1, 2, 0, 2), "layer": 0.2, "radius": 0.1, "at_b": (0.2, 0.4)}
+    ],
     "revolute-clearance": [
         {"clearance": 0.02, "radius": 0.3, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)},
         SPATIAL_BEARING,

@@ -41,6 +41,7 @@ from nonsmooth import (
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import CircleCircle, CirclePlane, Contact, PointBox, PointPlane
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.polygons import CirclePolygon, PointPolygon
 from nonsmooth.model.system import System
 
 SMOOTH, ROUGH = Rigid(restitution=0.0, friction=0.0), Rigid(restitution=0.0, friction=0.1)
@@ -75,6 +76,15 @@ CASES: dict[type, list[Case]] = {
     PointBox: [
         lambda a, b: PointBox("it", a, b, width=0.3, height=0.2, **APART),
         lambda a, b: PointBox("it", a, b, width=0.3, height=0.9, radius=0.1, **APART),
+    ],
+    PointPolygon: [
+        lambda a, b: PointPolygon("it", a, b, corners=(0, 0, 0.5, 0, 0.2, 0.4), at_b=(0.2, 1.4), contact=ROUGH),
+    ],
+    CirclePolygon: [
+        lambda a, b: CirclePolygon(
+            "it", a, b, radius=0.1, corners=(0, 0, 0.3, 0, 0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0, 0.2), at_b=(0.2, 1.4),
+            contact=ROUGH,
+        ),
     ],
     Limits: [
         lambda a, b: Limits("it", a, b, low=-0.5, high=1.5, radius=0.6, contact=SMOOTH),
