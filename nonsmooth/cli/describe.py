@@ -185,7 +185,7 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     if isinstance(element, Joint):
         return name, kind, between, ", ".join(f"{label} [{unit}]" for label, unit in element.rows)
     if isinstance(element, Contact):
-        law = {label: numbers.pop(label) for label in element.contact.numbers()}
+        law = {label: numbers.pop(label) for label in element.contact.numbers() if label in numbers}
         numbers.pop("size", None)
         made = element.contact
         parts = [made] if isinstance(made, Rigid) else [part for part in (made.normal, made.friction) if part]

@@ -82,6 +82,12 @@ class Translation:
             raise ModelError(
                 f"{name}: its places, axes, speeds and masses must be numbers below {LARGEST:g}; correct them."
             )
+        laws = (m.opt.gravity, m.jnt_stiffness, m.qpos_spring, m.dof_damping, m.dof_frictionloss, m.body_gravcomp)
+        drives = (m.actuator_gear, m.actuator_gainprm, m.actuator_biasprm, d.ctrl)
+        if not all(np.all(abs(one) < LARGEST) for one in (*laws, *drives)):
+            raise ModelError(
+                f"{name}: gravity, springs, dampers, friction, drives must be numbers below {LARGEST:g}; correct them."
+            )
         active = bool(np.any(d.eq_active))
         gravity = np.any(m.opt.gravity) and not self.disabled("GRAVITY")
         self.robot = Robot(name=name, silence=[] if gravity else ["no-gravity"], assemble=active)

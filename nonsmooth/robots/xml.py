@@ -52,7 +52,11 @@ class Source:
         """The bytes of a file in the folder; InputError if it lies elsewhere, or is too long."""
         parts = re.split(r"[/\\]", name)
         outside = PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or ".." in parts or ":" in name
-        path = path_of(name, f"{self.path}: a {what}") if not outside else self.folder
+        path = (
+            path_of(name, f"{self.path}: an {what}" if what[0] in "aeiou" else f"{self.path}: a {what}")
+            if not outside
+            else self.folder
+        )
         if outside or not (self.folder / path).resolve().is_relative_to(self.folder):
             raise self.error(f"the {what} {shown(name)} is not within the folder of the model; copy it there.")
         return self._bytes(self.folder / path, most, f"the {what} {shown(name)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_files import TREES, body, mjcf
+from robot_files import JOINT, LINK, TREES, body, mjcf
 
+import nonsmooth
 from nonsmooth import InputError, MeshShape, ModelWarning, RodShape, read_model, read_robot, write_model
+from nonsmooth.cli.app import main
 from nonsmooth.robots import reading, xml
 
 BOB = body("bob", "<joint/>")
@@ -60,6 +63,60 @@ REFUSED = {
     mjcf(body("bob", '<joint name="p"/><joint name="q" axis="0 1 1"/>')): "the joints p, q of .* counterpart",
 }  # fmt: skip
 
+HINGE = '<joint name="j" {}/>'
+TWO = LINK.format("a") + LINK.format("b")
+ARM = f'<robot name="r">{TWO}{{}}</robot>'
+LARGE, ABSENT = "must be numbers below 1e.12", "MuJoCo refuses it: .*"
+#: more of them, each given to the command line
+MORE = {
+    mjcf(BOB)[:40]: "is no XML text",
+    mjcf(BOB) * 2: "is no XML text",
+    "<mujoco>\0</mujoco>": "is no XML text",
+    "<mujoco><worldbody><body></worldbody></body></mujoco>": "is no XML text",
+    '<!DOCTYPE a SYSTEM "file:///etc/passwd"><mujoco/>': "take them out",
+    '<!DOCTYPE l [<!ENTITY a "aa"><!ENTITY b "&a;&a;"><!ENTITY c "&b;&b;">]><mujoco>&c;</mujoco>': "take them out",
+    mjcf("<bodi/>"): ABSENT + "bodi",
+    mjcf(BOB + BOB): ABSENT + "repeated name",
+    mjcf(""): "has no body",
+    mjcf(body("bob", "<joint/>", geom='<geom size=".1" mass="-1"/>')): ABSENT + "negative",
+    mjcf(body("bob", "<joint/>", geom='<geom size="0"/>')): ABSENT + "positive",
+    mjcf(body("bob", "<joint/>", geom='<geom size="nan"/>')): ABSENT + "nan size",
+    mjcf(body("bob", "<joint/>", geom='<geom size=".1" mass="1e300"/>')): LARGE,
+    mjcf(body("bob", "<joint/>", place='pos="nan 0 0"')): LARGE,
+    mjcf(body("bob", "<joint/>", place='pos="1e400 0 0"')): ABSENT + "too large",
+    mjcf(body("bob", "<joint/>", place='quat="0 0 0 0"')): ABSENT + "quaternion",
+    mjcf(body("bob", "<joint/>", place='gravcomp="nan"')): LARGE,
+    mjcf(BOB, '<option gravity="nan 0 0"/>'): LARGE,
+    mjcf(BOB, '<option gravity="0 0 1e300"/>'): LARGE,
+    **{mjcf(body("bob", HINGE.format(one))): LARGE for one in (
+        'damping="nan"', 'damping="1e300"', 'stiffness="1e300"', 'stiffness="1" springref="nan"', 'frictionloss="nan"',
+        'frictionloss="1e308"',
+    )},
+    mjcf(body("bob", HINGE.format('frictionloss="-1"'))): "must be a positive number",
+    mjcf(body("bob", HINGE.format('class="absent"'))): ABSENT + "default class",
+    mjcf(BOB, '<default><default class="x"><default class="x"/></default></default>'): ABSENT + "default class",
+    mjcf(BOB, "<default>" + "<default>" * 450 + "</default>" * 451): "in more than 400 levels",
+    mjcf(BOB, '<include file="."/>'): "not a regular file",
+    mjcf(BOB, '<include file="http://x/y.xml"/>'): "is not within the folder",
+    mjcf(BOB, '<include file="/dev/zero"/>'): "is not within the folder",
+    mjcf(BOB, f'<include file="{"a" * 5000}.xml"/>'): "cannot be read",
+    mjcf(BOB, '<asset><hfield name="h" file="../secret.png" size="1 1 1 1"/></asset>'): "is not within the folder",
+    mjcf(BOB, '<asset><mesh name="m" vertex="nan 0 0 1 0 0 0 1 0 0 0 1"/></asset>'): ABSENT + "not finite",
+    mjcf('<replicate count="99999999999"><geom size="1"/></replicate>'): "more than 20000 elements",
+    mjcf("<geom size='1'/>" * 30000): "more than 20000 elements",
+    mjcf(BOB, '<equality><connect body1="bob" anchor="nan 0 0"/></equality>'): "must be a finite number",
+    mjcf(body("bob", HINGE.format("")), '<actuator><motor joint="j" gear="nan"/></actuator>'): LARGE,
+    mjcf(BOB, '<keyframe><key name="home" qvel="1e308"/></keyframe>'): LARGE,
+    mjcf(body("a", "<joint/>", body("b", "<freejoint/>"))): ABSENT + "free joint",
+    ARM.format("".join(JOINT.format(a + b, "revolute", a, b, "0 0 1") for a, b in ("ab", "ba"))): ABSENT,
+    ARM.format(JOINT.format("j", "revolute", "a", "a", "0 0 1")): ABSENT,
+    ARM.format(JOINT.format("j", "revolute", "a", "c", "0 0 1")): ABSENT + "missing",
+    ARM.format(JOINT.format("j", "revolute", "a", "b", "0 0 0")): ABSENT + "axis",
+    ARM.format(JOINT.format("j", "spiral", "a", "b", "0 0 1")): ABSENT + "joint type",
+    ARM.format(JOINT.format("j", "revolute", "a", "b", "0 0 1")).replace('"1.5"', '"-1.5"'): ABSENT + "mass",
+    '<robot name="r"><include file="../secret.xml"/></robot>': "is not within the folder",
+}  # fmt: skip
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -76,7 +133,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     read = Path.read_bytes
 
     def guarded(path: Path) -> bytes:
-        assert path.resolve().is_relative_to(inner.resolve()), f"{path} lies outside"
+        within = any(path.resolve().is_relative_to(one) for one in (inner.resolve(), Path(nonsmooth.__file__).parent))
+        assert within, f"{path} lies outside"
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", guarded)
@@ -97,6 +155,27 @@ def test_broken_and_hostile_files_are_refused_by_one_sentence(folder: Path, text
         read_robot(folder / "robot.xml")
     said = str(error.value)
     assert "\n" not in said and "robot" in said and len(said) < 500
+
+
+def test_the_command_line_refuses_them_by_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With REFUSED above more than 80 files."""
+    pytest.importorskip("mujoco")
+    assert len(MORE) + len(REFUSED) > 80
+    path = folder / "robot.xml"
+    for text, what in MORE.items():
+        path.write_text(text)
+        assert main(["describe", str(path)]) == 2, text[:200]
+        said = capsys.readouterr().err
+        sentences = [one for one in said.splitlines() if one.startswith("nonsmooth: ") and "warning:" not in one]
+        assert len(sentences) == 1 and "Traceback" not in said, said
+        assert re.search(what, " ".join(said.split())), (what, said)
+
+
+def test_a_robot_with_dry_friction_is_described(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("mujoco")
+    (folder / "robot.xml").write_text(mjcf(body("bob", '<joint frictionloss=".2"/>')))
+    assert main(["describe", str(folder / "robot.xml")]) == 0
+    assert "joint0_friction" in capsys.readouterr().out
 
 
 def test_what_is_no_file_of_a_robot(tmp_path: Path) -> None:
