@@ -75,6 +75,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"width": 0.3, "height": 0.2, "at_a": (0.1, 0.2), "at_b": (0.2, 0.4)},
         SPACE | {"width": 0.3, "height": 0.2, "depth": 0.1, "radius": 0.05},
     ],
+    "point-polygon": [{"corners": (0.0, 0.0, 0.5, 0.0, 0.2, 0.4), "at_b": (0.2, 0.4)}],
+    "circle-polygon": [{"corners": (0.0, 0.0, 0.5, 0.0, 0.2, 0.4), "at_b": (0.2, 0.4), "radius": 0.1}],
     "box-shape": [{"edges": (0.2, 0.1)}, {"edges": (0.2, 0.1, 0.3), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
     "sphere-shape": [{"radius": 0.1}], "cylinder-shape": [{"radius": 0.1, "start": (0.0, 0.1), "end": (0.2, 0.3)}],
     "rod-shape": [{"radius": 0.1, "start": (0.0, 0.1, 0.0), "end": (0.2, 0.3, 0.4)}],
@@ -141,7 +143,12 @@ def test_every_element_is_drawn_where_it_acts(kind: str, i: int) -> None:
     assert bool(spots) == bool(element.body_fields)
     for spot in spots:
         # given points are handed on to the bit; without one it is the origin; of a rectangle its corners
-        assert spot.at in points[spot.body] or not any(spot.at) or kind == "point-box" and len(spot.at) == 2, spot
+        assert (
+            spot.at in points[spot.body]
+            or not any(spot.at)
+            or kind in ("point-box", "point-polygon", "circle-polygon")
+            and len(spot.at) == 2
+        ), spot
     if isinstance(element, Joint | Contact):
         assert {spot.body for spot in spots} == {"first", "second"}
 
