@@ -123,15 +123,13 @@ def test_a_geneva_wheel_turns_as_by_boxes(stepper):
     assert second[0] == pytest.approx(-71.883, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    "stepper", ["moreau", "qp", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mpcc", "alpha"))]
-)
+@EVERY
 def test_a_disc_rolls_round_a_triangle(stepper):
     """Drawn to the middle by a spring: it turns by the way of its centre over its radius, and keeps its energy."""
-    triangle, radius, m, k = [(0.0, 0.0), (0.3, 0.0), (0.1, 0.25)], 0.1, 2.0, 4000.0
+    triangle, radius, m, k = [(0.0, 0.0), (0.3, 0.0), (0.15, 0.15 * 3**0.5)], 0.1, 2.0, 4000.0
     middle = np.mean(triangle, axis=0)
     disc = PlanarBody(
-        "disc", mass=m, inertia=m * radius**2 / 2, position=(0.1, -radius), velocity=(8.05, 0.0), angular_velocity=80.5
+        "disc", mass=m, inertia=m * radius**2 / 2, position=(0.1, -radius), velocity=(7.2, 0.0), angular_velocity=72.0
     )
     rough = Rigid(restitution=0.0, friction=2.0)
     system = Model([
@@ -144,10 +142,12 @@ def test_a_disc_rolls_round_a_triangle(stepper):
     round_ = np.unwrap(np.arctan2(*(place - middle).T[::-1]))
     assert round_[-1] - round_[0] > 2 * np.pi
     way = np.sum(np.linalg.norm(np.diff(place, axis=0), axis=1))
-    assert run.q["disc.angle"][-1] == pytest.approx(way / radius, rel=1e-3)  # chords of rows at the corners
+    assert run.q["disc.angle"][-1] == pytest.approx(way / radius, rel=2e-4)  # chords of rows at the corners
     length = np.linalg.norm(place - middle, axis=1)
     energy = 0.75 * m * (run.v["disc.x"] ** 2 + run.v["disc.y"] ** 2) + k / 2 * (length - 0.01) ** 2
-    assert energy[-1] == pytest.approx(energy[0], rel=2e-2)  # of schemes of the first order, about 80 rad/s
+    # of Moreau-Jean of the order of a step at 70 rad/s, as its gaps
+    assert energy[-1] == pytest.approx(energy[0], rel=2e-3 if stepper in ("moreau", "qp") else 1e-3)
+    assert np.max(abs(run.gap["track"])) < (5e-5 if stepper == "moreau" else 1e-8)
 
 
 @EVERY
