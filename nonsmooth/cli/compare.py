@@ -220,10 +220,10 @@ def frictions(words: Sequence[str], own: Rigid | None, soft: Compliant | None) -
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
     """The values of options as given, otherwise as the problem states them; some must be."""
     found = {option: stated if value is None else value for option, (value, stated) in given.items()}
-    missing = [option for option, value in found.items() if value is None]
+    ends = " (or t_end in the [run] of the file)" if problem.source.endswith(".toml") else ""
+    missing = [option + (ends if option == "--t-end" else "") for option, value in found.items() if value is None]
     if missing:
-        own = " (or t_end in the [run] of the file)" if problem.source.endswith(".toml") else ""
-        raise InputError(f"{problem.name} states no {what}: give {', '.join(missing)}.".replace("-end", f"-end{own}"))
+        raise InputError(f"{problem.name} states no {what}: give {', '.join(missing)}.")
     return list(found.values())
 
 

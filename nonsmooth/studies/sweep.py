@@ -328,7 +328,7 @@ def sweep(
             done |= dict(zip(numbers, outcomes_, strict=True))
             report()
     if done and all(outcome.failed for outcome in done.values()):
-        said = f"all {len(done)} runs of the {title} failed, the first: {done[0].message}"
+        said = f"all {len(done)} runs of the {title} failed, the first: {done[min(done)].message}"
         warnings.warn(said, EveryRunFailed, stacklevel=3)
     dataset = _dataset(design, found, done, units, title, plan)
     kept.finish(dataset)

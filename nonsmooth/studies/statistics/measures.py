@@ -364,9 +364,8 @@ class Named:
             whom = about if about in self.system.contact_names else ""
             count = self._plain(f"impacts:{whom}" if whom else "impacts", given)
             rate = replace(count, function=_impacts((whom,) if whom else self.system.contact_names, 1.0))
-            unit = {"W": "J", "N": "N s", "-": "s"}.get(
-                made.unit, f"{made.unit} s"
-            )  # that of it over impacts per second
+            # the unit of a measure over impacts per second
+            unit = {"W": "J", "N": "N s", "-": "s"}.get(made.unit, f"{made.unit} s")
             made = replace(made, name=text, unit=unit, meaning=f"{made.meaning}, per impact", over=rate)
         return self._with_statistic(made, given, statistic) if at else made
 
