@@ -51,8 +51,8 @@ TOGETHER_IN_STEPS = 2.5e-7
 FIRST = 1 / 500
 #: the same of a solver that is called for each step, whose steps take milliseconds
 FIRST_CALLED = 1 / 10
-#: number of rungs
-RUNGS = 6
+#: number of rungs; accuracy below which methods with error control have one more, to a tolerance of 1e-11
+RUNGS, FINE = 6, 1e-5
 #: least number of runs of time stepping: two runs with the longest steps may agree by chance
 ASKED = 3
 #: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
@@ -170,14 +170,14 @@ def calls_a_solver(stepper: Any) -> bool:
     return isinstance(stepper, GaussMPCC) or isinstance(stepper, GaussQP) and stepper.solver is not None
 
 
-def rungs(stepper: Any, length: float, *, coarse: bool = False) -> list[Rung]:
+def rungs(stepper: Any, length: float, *, coarse: bool = False, accuracy: float = FINE) -> list[Rung]:
     """The rungs of a stepper for a run of this length [s]; `coarse`: few steps first where each calls a solver."""
     found = []
-    called = coarse and calls_a_solver(stepper)
+    called, by_error = coarse and calls_a_solver(stepper), isinstance(stepper, EventDriven | CompliantDae)
     first, most = (FIRST_CALLED if called else FIRST), CRAWLING / FIRST
-    for level in range(RUNGS + 3 * called):  # the last with steps as short
+    for level in range(RUNGS + 3 * called + (by_error and accuracy < FINE)):  # the last with steps as short
         control: StepControl
-        if isinstance(stepper, EventDriven | CompliantDae):
+        if by_error:
             rtol, longest = RTOL * TENTH**level, length * LONGEST * SHORTER**level
             together = min(TOGETHER, TOGETHER_SHARE * length)
             control = ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest)
@@ -260,9 +260,8 @@ def automatic(
     for one in methods:
         once = system.dimension == 3 and stepper is None and isinstance(one, EventDriven)
         patience = FAILURES_IN_SPACE if once else FAILURES
-        climbs.append(
-            climb(run, rungs(one, length, coarse=True), compare.of_unique, accuracy, since=since, patience=patience)
-        )
+        ladder = rungs(one, length, coarse=True, accuracy=accuracy)
+        climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since, patience=patience))
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]

@@ -37,7 +37,7 @@ def peak(force, speed, lasts=3e-3):
     return float(np.max(force(np.maximum(depth, 0.0), rate, speed)[: int(np.argmax(rate < 0)) + 1]))
 
 
-@pytest.mark.parametrize("accuracy", [1e-2, 1e-5])
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-6])
 @pytest.mark.parametrize("height", [0.05, 1.0])
 @pytest.mark.parametrize(
     ("law", "force"), LAWS.items(), ids=[f"{type(law).__name__}-{i}" for i, law in enumerate(LAWS)]
