@@ -36,6 +36,9 @@ from nonsmooth.trajectory import Recorder, Trajectory
 
 #: calls of other solvers than the first one in the parts of a step, after which only the first is tried
 PATIENCE = 1000
+#: steps after which it is asked whether time advances, and their mean, as a share of the longest step and of the time
+#: that is left, below which it does not: halved again and again, steps come down to the last digits of the time
+ASKED, STANDSTILL = 1000, 1e-9
 #: the method of a scheme's text, which solves what is left to no solver
 TEXT = "NewtonOfScheme"
 #: time after the last step at which the joints are tried, as a share of the run
@@ -129,6 +132,7 @@ class TimeLoop:
                 self.recorder.start(state, steps.impact)
             progress = budget.progress
             self._note(state, steps)
+            asked = self.steps, state.t
             while state.t < self.t_end:
                 # as many steps as are certified, within the budget
                 most = MOST if budget.steps is None else max(1, budget.steps - self.steps)
@@ -150,6 +154,10 @@ class TimeLoop:
                     self._record(batch)
                 state = batch.end
                 self._note(state, steps)
+                if self.steps - asked[0] >= ASKED:
+                    mean, asked = (state.t - asked[1]) / (self.steps - asked[0]), (self.steps, state.t)
+                    if mean < STANDSTILL * min(steps.longest, self.t_end - state.t):
+                        raise SolverFailed(f"steps of {mean:.2g} s do not advance: {steps.failure(state)}")
                 if progress is not None:
                     progress(state.t, self.t_end, self.steps)
             return self._finish(state, "finished")

@@ -38,8 +38,9 @@ RESCUED = 0.01
 INCOMPLEMENTARY = 1e-4
 #: residual of the equations of a step above which they are not solved
 UNSOLVED = 1e-8
-#: displacement, as a share of the size of the mechanism, below which it is round-off: the mechanism rests
-REST = 1e-12
+#: displacement, as a share of the size of the mechanism, below which it is round-off, and the same of what the largest
+#: velocity would move in a mean step: the mechanism rests
+REST, STILL = 1e-12, 1e-9
 #: longest way of the velocities of a run, as a share of its displacement, that does not explain it: positions jump
 JUMPED = 1e-6
 #: overlap of rigid contacts, as a share of the clearance, from which a run is not called finished
@@ -148,9 +149,8 @@ def first_verdict(
     def rests() -> bool:
         """Whether energies are round-off: displacements are, or velocities, since a driver's position jumps."""
         moved, size = displacement(system, parameters, q)
-        if moved <= REST * size:
-            return True
-        return float(np.max(fastest * system.gyration(parameters), initial=0.0)) * float(t[-1] - t[0]) <= JUMPED * moved
+        way = float(np.max(fastest * system.gyration(parameters), initial=0.0)) * float(t[-1] - t[0])
+        return way <= STILL * size * max(len(t) - 1, 1) if moved <= REST * size else way <= JUMPED * moved
 
     mass = sum(value for name, value in zip(system.parameters, parameters, strict=True) if name.endswith(".mass"))
     momentum = float(mass * (np.max(fastest, initial=0.0) + 10.0 * (t[-1] - t[0])))

@@ -184,14 +184,25 @@ def test_gravity_alone_needs_no_contact():
     ids=["GaussQP", "GeneralizedAlpha", "GaussQP landing", "GaussQP short landing"],
 )
 def test_a_clearance_far_below_the_displacement_of_a_step_is_named(stepper, dt):
-    """The bar falls by 10 um in 1 ms, 10^4 clearances; from a concentric start, where gaps have no direction yet."""
+    with pytest.raises(SimulationFailed, match=r"'pin' would move by .* \(1e-09 m\) .*use its ideal joint"):
+        simulate(hung_bar(), stepper, t_end=0.5, dt=dt)
+
+
+def hung_bar(length=0.5):
+    """It falls by 10 um in 1 ms, 10^4 clearances; from a concentric start, where gaps have no direction yet."""
     bar = PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0))
     pin = RevoluteClearance(
-        "pin", "ground", bar, at_b=(-0.5, 0.0), clearance=1e-9, contact=Rigid(restitution=0.0, friction=0.0)
+        "pin", "ground", bar, at_b=(-length, 0.0), clearance=1e-9, contact=Rigid(restitution=0.0, friction=0.0)
     )
-    system = Model([Ground(), bar, pin, Gravity(acceleration=(0.0, -9.81))]).build()
-    with pytest.raises(SimulationFailed, match=r"'pin' would move by .* \(1e-09 m\) .*use its ideal joint"):
-        simulate(system, stepper, t_end=0.5, dt=dt)
+    return Model([Ground(), bar, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+
+
+def test_a_run_whose_steps_no_longer_advance_ends():
+    """With some last digits of the length a step of 1e-9 s is certified after nine halvings, and so are shorter and
+    shorter ones after it, down to those of the time: it never ended."""
+    for k in range(6):
+        with pytest.raises(SimulationFailed, match="use its ideal joint"):
+            simulate(hung_bar(0.5 * (1.0 + 1e-15 * k)), GaussQP(), t_end=0.5, dt=Landing(1e-6, 1e-3))
 
 
 @pytest.mark.parametrize("stepper, dt", [(GeneralizedAlpha(), 1e-5), (GaussQP(), Landing(1e-7, 1e-5))])

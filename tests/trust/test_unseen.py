@@ -12,6 +12,7 @@ from nonsmooth import (
     GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
+    Gravity,
     Ground,
     Harmonic,
     Landing,
@@ -28,6 +29,7 @@ from nonsmooth import (
 from nonsmooth.laws import Flores
 from nonsmooth.solvers import Dop853, Radau
 from nonsmooth.trajectory import verdict as module
+from nonsmooth.trajectory.certificate import ENERGIES
 from nonsmooth.trust import missed_contacts
 from nonsmooth_problems import bouncing_ball, slider_rod
 
@@ -187,3 +189,23 @@ def test_lack_of_memory_to_look_for_missed_contacts_loses_no_step(monkeypatch):
     run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.01, dt=1e-4)
     assert run.status == "finished" and len(run.t) == 101
     assert run.verdict.kind == "not accurate" and "lack of memory" in run.verdict.text
+
+
+def test_energy_that_a_resting_body_gains_in_its_last_step_is_told():
+    """A step of 1 ulp that closes a gap of 1 ulp leaves the body with 20 m/s, at which it has not moved so far."""
+    floor = PointPlane("floor", "ground", "ball", contact=Rigid(restitution=0.0, friction=0.0))
+    ball = PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.0, 0.0))
+    system = Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))]).build()
+    run = simulate(system, GaussQP(), t_end=0.02, dt=1e-3)
+    v, energy = run.v.array.copy(), {name: run.energy[name].copy() for name in ENERGIES}
+    v[-1, system.v_names.index("ball.y")] = 20.0
+    energy["kinetic"][-1] = energy["remainder"][-1] = 0.5 * 20.0**2
+    rows = {"t": run.t, "q": run.q.array, "gap": run.gap.array}
+    told = [
+        module.first_verdict(
+            system, system.parameter_values, run.certificate, v=one, energy=of, counts={}, status="finished", **rows
+        )[1]
+        for one, of in ((run.v.array, {name: run.energy[name] for name in ENERGIES}), (v, energy))
+    ]
+    assert told[0].kind == "not checked" and told[1].kind == "not accurate"
+    assert "a remainder of 2e+02 J" in told[1].text

@@ -40,7 +40,7 @@ from nonsmooth.step.mechanism import (
 from nonsmooth.step.motion import inverse_mass, plausible, spin
 from nonsmooth.step.program import factor_joints
 from nonsmooth.step.rows import write_impact, write_row
-from nonsmooth.step.tolerances import AT_THE_END, DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
+from nonsmooth.step.tolerances import AT_THE_END, DONE, FULL, PROXIMAL, REMAINDER, SAFETY, SHRINK, UNCERTAIN
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity_from,
@@ -422,7 +422,9 @@ def run(system, steps):
         if system.steps >= system.rows.room:
             return FULL
         start, planned, halved = system.t, system.planned, False
-        limit = min(latest_end(system), start + planned)
+        limit = latest_end(system)
+        if start + planned < limit - REMAINDER * planned:
+            limit = start + planned
         status = step(system, limit)
         while system.too_long:
             system.rejected += 1
