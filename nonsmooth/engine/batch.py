@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine import steps_of
 from nonsmooth.engine.run import MOST
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import NonsmoothError
@@ -39,13 +38,6 @@ class End:
     residual: float
     gap: float
     joint: float
-
-
-def calls_outside(stepper: Any) -> bool:
-    """Whether solvers outside the compiled text take part in each step, so that runs gain nothing by threads."""
-    return (
-        stepper.solver is not None or getattr(stepper, "cone", "") == "convex" or steps_of(stepper) is not CompiledSteps
-    )
 
 
 def run_to_ends(

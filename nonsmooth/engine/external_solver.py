@@ -188,7 +188,7 @@ class ExternalSolver:
         if self.memory.of["System"]["phase_of_impact"][0] == CONVEX:
             return self._convex(program)
         pushed, recover = pushed_friction_contact(program, least)
-        if pushed is program and self._begins_at_rest(program):
+        if pushed is program:
             found = self._rested(program, last)
             if found is not None:
                 return found
@@ -213,23 +213,22 @@ class ExternalSolver:
             self.chain.counts["fallbacks"] = before + 1
         return found.y
 
-    def _begins_at_rest(self, program: FrictionContact) -> bool:
-        """Whether the bodies are at rest, relative to the velocities that their loads cause; in the plane."""
-        if program.dimension == 3 or program.contacts < 2:
-            return False
-        body = self.memory.of["Body"][1:]
-        before, free = (float(np.sum(body["sqrt_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
-        return before <= AT_REST**2 * free
-
     def _convex(self, program: FrictionContact) -> Array:
         """Impulses of the convex relaxation."""
         lcp, recover = associated_lcp_from_friction_contact(program)
         return recover(self._frictionless(lcp.A, lcp.b, lcp.bilateral))
 
     def _rested(self, program: FrictionContact, last: Array) -> Array | None:
-        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts. The same load
-        may admit rest and motion, as of a pile of discs. The velocity of the relaxation is unique; impulses of
-        redundant contacts are not: the nearest to the last ones, so that iterations of a step converge."""
+        """The state of rest in the plane, if bodies begin at rest and Coulomb's law allows it: the convex relaxation
+        without sliding contacts. The same load may admit rest and motion, as of a pile of discs. The velocity of the
+        relaxation is unique; impulses of redundant contacts are not: the nearest to the last ones, so that iterations
+        of a step converge."""
+        if program.dimension == 3 or program.contacts < 2:
+            return None
+        body = self.memory.of["Body"][1:]
+        before, free = (float(np.sum(body["sqrt_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
+        if not before <= AT_REST**2 * free:  # relative to the velocities that loads cause
+            return None
         try:
             z = self._convex(program)
         except SolverFailed:  # only a proposal

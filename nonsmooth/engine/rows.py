@@ -38,7 +38,8 @@ class Rows(dict[str, NDArray[Any]]):
 
 
 def following(parts: Sequence[Tables]) -> list[Tables]:
-    """Tables one after the other: those that stand so already as one, and the row of the start before them."""
+    """Tables one after the other: those that stand so already as one, and the row of the start, which is copied,
+    before them."""
     groups: list[list[Tables]] = []
     for part in parts:
         group = groups[-1] if groups else []
@@ -46,19 +47,17 @@ def following(parts: Sequence[Tables]) -> list[Tables]:
             group.append(part)
         else:
             groups.append([part])
-    return [_as_one(group) for group in groups]
-
-
-def _as_one(group: Sequence[Tables]) -> Tables:
-    """Parts that stand behind each other, the first of which may be the row of the start, which is copied."""
-    first, last = group[0], group[-1]
-    if len(group) == 1 or not isinstance(last, Rows):
-        return first
-    if isinstance(first, Rows):
-        return Rows(last.room, first.first, last.last, _jumps(group))
-    for name, values in last.room.items():
-        values[: len(first["t"])] = first[name]
-    return Rows(last.room, 0, last.last, _jumps(group))
+    found: list[Tables] = []
+    for group in groups:
+        first, last = group[0], group[-1]
+        if len(group) == 1 or not isinstance(last, Rows):
+            found.append(first)
+            continue
+        if not isinstance(first, Rows):  # the row of the start
+            for name, values in last.room.items():
+                values[: len(first["t"])] = first[name]
+        found.append(Rows(last.room, first.first if isinstance(first, Rows) else 0, last.last, _jumps(group)))
+    return found
 
 
 def joined(parts: Sequence[Tables]) -> Tables:

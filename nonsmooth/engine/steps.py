@@ -12,6 +12,7 @@ from nonsmooth.engine.compiled_form import cached, is_rough, layout_of, rules_of
 from nonsmooth.engine.external_solver import ExternalSolver, why_no_programs
 from nonsmooth.engine.run import Run, StepBatch, origin_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED, Chain
@@ -19,13 +20,17 @@ from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.impact_fields import CONVEX
 from nonsmooth.step.scheme import Scheme
-from nonsmooth.step.tightness import gap_round_off, tight_clearance
 from nonsmooth.step.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
 
 #: share of the size of a mechanism, of 1 m at most, below which its coordinates at the start do not tell how large
 #: those of the run are, to which residuals of joints are relative: their round-off is 2e-13 of it, and joints that are
 #: open by more than 1e-12 m remain above `CERTIFIED`
 NEAR_ZERO = 1e-3
+
+#: share of the smallest clearance or contact size up to which gaps may be round-off
+MOST_ROUND_OFF = 1e-7
+#: displacement in a step, in clearances, above which messages name the clearance
+TIGHT = 1e2
 
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
@@ -50,10 +55,12 @@ def ridge_of(system: System, values: Array) -> float:
 
 
 def _certified(system: System, scheme: Scheme, values: Array) -> float:
-    """Largest residual of an accepted step; gaps among the residuals have their round-off."""
-    if not scheme.accelerations:
+    """Largest residual of an accepted step; gaps among the residuals have the round-off of the coordinates."""
+    scale = system.elementwise.contact_law(values)[3]
+    if not scheme.accelerations or scale.size == 0:
         return CERTIFIED
-    return max(CERTIFIED, gap_round_off(system.elementwise.contact_law(values)[3], system.start.q))
+    round_off = 2 * EPSILON * np.max(np.abs(system.start.q), initial=0.0) / np.min(scale)
+    return max(CERTIFIED, float(min(MOST_ROUND_OFF, round_off)))
 
 
 def reach_of(system: System) -> float:
@@ -83,6 +90,26 @@ def check_solver(system: System, stepper: Any, scheme: Scheme, values: Array) ->
             f"{type(stepper).__name__} formulates programs that {stepper.solver} does not solve: {lacks}; "
             "give it SemismoothNewton(), or leave the solver out."
         )
+
+
+def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
+    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step, along the
+    gap and by its change since a concentric journal has no direction; "" where none exceeds `TIGHT` clearances."""
+    at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
+    kinds = m.system.contact_elements
+    moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
+    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
+    moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
+    moved[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
+    if not np.max(moved, initial=0.0) > TIGHT:
+        return ""
+    i = int(np.argmax(moved))
+    return (
+        f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
+        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; where "
+        "these velocities are far above those of the mechanism, steps before were too long already: shorten all. If so "
+        "small a clearance does not matter, use its ideal joint (Model.ideal)."
+    )
 
 
 class CompiledSteps(Run):

@@ -12,7 +12,8 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine import steps_of
-from nonsmooth.engine.batch import End, calls_outside, run_to_ends
+from nonsmooth.engine.batch import End, run_to_ends
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
 from nonsmooth.model.checks import check_start
@@ -181,7 +182,9 @@ def _run(
         found["complementarity"][k], found["motion_residual"][k] = end.complementarity, end.residual
         end_of(k)
 
-    together = not calls_outside(stepper)
+    # runs whose steps call solvers outside the compiled text gain nothing by threads
+    by_text = stepper.solver is None and getattr(stepper, "cone", "") != "convex"
+    together = by_text and steps_of(stepper) is CompiledSteps
     if together:
         run_to_ends(
             system, stepper, controls, values, [int(k) for k in runs], t_end, states=states,

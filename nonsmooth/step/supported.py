@@ -16,17 +16,6 @@ SHARING = (
 )
 
 
-def check_newton(system: System, stepper: str) -> None:
-    """Raise InputError if a contact has another impact law than Newton's."""
-    for name, impact in zip(system.contact_names, system.impact_laws, strict=False):
-        if impact != "newton":
-            raise InputError(
-                f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
-                "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
-                "dt=Landing(...)."
-            )
-
-
 def check_impact_laws(system: System, values: Array, stepper: str) -> None:
     """Raise InputError unless contacts have one law known in this dimension, Newton's with tangential restitution."""
     laws = system.impact_laws
@@ -44,22 +33,4 @@ def check_impact_laws(system: System, values: Array, stepper: str) -> None:
         raise InputError(
             f"{stepper}: {LAWS[impact]}'s impact law has no tangential restitution here, but contact "
             f"'{system.contact_names[i]}' has tangential = {tangential[i]:g}; set it to 0."
-        )
-
-
-def check_plastic(system: System, values: Array, stepper: str) -> None:
-    """Raise InputError for a law of impacts that steps of constant length, which distribute them, do not have."""
-    restitution, laws = system.elementwise.contact_law(values)[0], system.impact_laws
-    bouncy = np.flatnonzero(restitution > 0)
-    if bouncy.size:
-        raise InputError(
-            f"{stepper} with a constant step is plastic (restitution 0) by construction, but contact "
-            f'"{system.contact_names[bouncy[0]]}" has restitution {restitution[bouncy[0]]:g}; '
-            "set it to 0, or use dt=Landing(dt_min, dt_max)."
-        )
-    check_impact_laws(system, values, stepper)
-    if laws and laws[0] in INCREMENTAL:
-        raise InputError(
-            f"{stepper} with a constant step distributes impacts over steps, so that {LAWS[laws[0]]}'s law cannot "
-            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
         )

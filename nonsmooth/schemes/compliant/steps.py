@@ -117,26 +117,8 @@ class CompliantSteps(Run):
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
         self._integration = self.memory.of["Integration"]
-        self._configure(stepper, control, values, t_end)
         self._control, self._alone = control, isinstance(stepper.solver, Dop853)
-        if not self._alone:
-            self._rates = self._entry("rates")  # compiled before the clock runs, also if stiff phases come late
-            self._integration["integrate"] = self.outside.address(self._integrate)
-            self._integration["always"] = stepper.solver is not None
-        self._begin, self._run = self._entry("begin"), self._entry("run", 1)
-
-    @functools.cached_property
-    def _integrator(self) -> OutsideIntegrator:
-        """That which is requested, or the one of stiff phases."""
-        rates = CompiledRates(self.memory, self.layout, self._rates, self.outside)
-        solver = Radau() if self.stepper.solver is None else self.stepper.solver
-        return OutsideIntegrator(rates, solver, self._control, self.memory)
-
-    def _integrate(self) -> None:
-        self._integrator.answer()
-
-    def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
-        system, run, feedback = self.system, self._integration, stepper.baumgarte
+        run, feedback = self._integration, stepper.baumgarte
         self.tolerance = place = place_tolerance(control, system.elementwise.contact_law(values)[3])
         bristles = 0 if system.compliance is None else len(system.compliance.bristles)
         numbers = system.nq + system.nv + bristles
@@ -158,6 +140,21 @@ class CompliantSteps(Run):
         for k, (block, entries) in enumerate(zip(blocks, self.layout.steering(self.memory), strict=False)):
             block[entries] = control.atol if k % 2 == 1 and k < 2 * bodies else place  # of velocities, and of others
         self._forget_extremes()
+        if not self._alone:
+            self._rates = self._entry("rates")  # compiled before the clock runs, also if stiff phases come late
+            self._integration["integrate"] = self.outside.address(self._integrate)
+            self._integration["always"] = stepper.solver is not None
+        self._begin, self._run = self._entry("begin"), self._entry("run", 1)
+
+    @functools.cached_property
+    def _integrator(self) -> OutsideIntegrator:
+        """That which is requested, or the one of stiff phases."""
+        rates = CompiledRates(self.memory, self.layout, self._rates, self.outside)
+        solver = Radau() if self.stepper.solver is None else self.stepper.solver
+        return OutsideIntegrator(rates, solver, self._control, self.memory)
+
+    def _integrate(self) -> None:
+        self._integrator.answer()
 
     # ---------------------------------------------------------------------------------------------------------- steps
 

@@ -133,21 +133,20 @@ class EventSteps(Run):
             cause = "the contact forces are not unique, and none of the modes tried persists beyond"
             advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if shared else "."
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
-        if code == tolerances.SLOW:  # what is raised outside names its cause
-            return self.outside.failure or self._stalled(state)
+        if code == tolerances.SLOW and not self.outside.failure:  # what is raised outside names its cause
+            smooth = f"{tolerances.STALLED / tolerances.SMOOTH:g} steps"
+            advice = "Larger rtol and atol, or smoother loads, permit longer steps."
+            if self.system.nc:
+                smooth = f"{tolerances.STALLED} events, or {smooth},"
+                advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
+            lost = self.programs.mechanism.ill_conditioned(state.t, state.q)
+            return f"no progress: {smooth} within dt_min = {control.dt_min:g} s.{lost or ' ' + advice}"
+        if code == tolerances.SLOW:
+            return self.outside.failure
         why = self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
         if code == tolerances.UNSOLVED and not self.outside.failure:
             why = f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
         return why + self.programs.mechanism.ill_conditioned(t, state.q)
-
-    def _stalled(self, state: State) -> str:
-        smooth = f"{tolerances.STALLED / tolerances.SMOOTH:g} steps"
-        advice = "Larger rtol and atol, or smoother loads, permit longer steps."
-        if self.system.nc:
-            smooth = f"{tolerances.STALLED} events, or {smooth},"
-            advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
-        lost = self.programs.mechanism.ill_conditioned(state.t, state.q)
-        return f"no progress: {smooth} within dt_min = {self.control.dt_min:g} s.{lost or ' ' + advice}"
 
     @property
     def counts(self) -> dict[str, int]:

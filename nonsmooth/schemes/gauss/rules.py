@@ -7,14 +7,16 @@ which of two corners impacts first, and with it the motion that follows.
 
 from typing import Any
 
+import numpy as np
+
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.rigid import INCREMENTAL
+from nonsmooth.laws.rigid import INCREMENTAL, LAWS
 from nonsmooth.model.system import System
 from nonsmooth.schemes.gauss.tolerances import LANDED
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Scheme
-from nonsmooth.step.supported import REST, SHARING, check_impact_laws, check_plastic
+from nonsmooth.step.supported import REST, SHARING, check_impact_laws
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE
 
 #: fields with which the next step begins, of both
@@ -34,10 +36,20 @@ def check_gauss(system: System, parameters: Array, control: StepControl, name: s
     """Raise InputError for steps, or laws of contacts, that the stepper `name` does not support."""
     if not isinstance(control, ConstantStep | Landing):
         raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control}.")
-    if isinstance(control, ConstantStep):
-        check_plastic(system, parameters, name)
-    else:
-        check_impact_laws(system, parameters, name)
+    restitution, laws = system.elementwise.contact_law(parameters)[0], system.impact_laws
+    bouncy = np.flatnonzero(restitution > 0)
+    if isinstance(control, ConstantStep) and bouncy.size:
+        raise InputError(
+            f"{name} with a constant step is plastic (restitution 0) by construction, but contact "
+            f'"{system.contact_names[bouncy[0]]}" has restitution {restitution[bouncy[0]]:g}; '
+            "set it to 0, or use dt=Landing(dt_min, dt_max)."
+        )
+    check_impact_laws(system, parameters, name)
+    if isinstance(control, ConstantStep) and laws and laws[0] in INCREMENTAL:
+        raise InputError(
+            f"{name} with a constant step distributes impacts over steps, so that {LAWS[laws[0]]}'s law cannot "
+            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+        )
 
 
 def gauss_rules(system: System, control: StepControl) -> dict[str, Any]:

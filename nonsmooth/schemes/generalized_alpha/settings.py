@@ -11,7 +11,7 @@ from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step.control import ConstantStep, StepControl
 from nonsmooth.step.scheme import Scheme
-from nonsmooth.step.supported import REST, check_newton
+from nonsmooth.step.supported import REST
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE
 
 
@@ -86,7 +86,13 @@ class GeneralizedAlpha:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
         if not isinstance(control, ConstantStep):
             raise InputError(f"GeneralizedAlpha requires a constant step, got {control}; give dt in seconds.")
-        check_newton(system, "GeneralizedAlpha")
+        for name, impact in zip(system.contact_names, system.impact_laws, strict=False):
+            if impact != "newton":
+                raise InputError(
+                    f"GeneralizedAlpha supports Newton's impact law only, but contact '{name}' has "
+                    f"Rigid(impact='{impact}'); give it impact='newton', or step it with EventDriven(), MoreauJean(), "
+                    "or GaussQP() with dt=Landing(...)."
+                )
 
     def rules(self, system: System, control: StepControl) -> dict[str, Any]:
         """Stated rules: definitions of closed and of impacting contacts."""
