@@ -82,6 +82,39 @@ class Evaluator:
         return tuple(results)
 
 
+class Callback(ca.Callback):
+    """A function of CasADi by values, for inputs and outputs of these sparsities, with another one as its Jacobian."""
+
+    def __init__(
+        self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity], outputs: list[ca.Sparsity],
+        derivative: Any = None,
+    ) -> None:  # fmt: skip
+        ca.Callback.__init__(self)
+        self.evaluate, self.inputs, self.outputs, self.derivative = evaluate, inputs, outputs, derivative
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self.inputs)
+
+    def get_n_out(self) -> int:
+        return len(self.outputs)
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return self.inputs[i]
+
+    def get_sparsity_out(self, i: int) -> ca.Sparsity:
+        return self.outputs[i]
+
+    def has_jacobian(self) -> bool:
+        return self.derivative is not None
+
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
+        return self.derivative
+
+    def eval(self, arguments: list[ca.DM]) -> list[Any]:
+        return self.evaluate(*arguments)
+
+
 class Columnwise:
     """Evaluates a CasADi ``Function`` that it `covers` for many rows, one operation for all at once: with thousands of
     rows an operation takes 0.5 ns, a fifth of CasADi's interpreter.

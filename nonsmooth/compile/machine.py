@@ -24,7 +24,7 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.compile.emit import EMITTER, Code, emit
+from nonsmooth.compile.emit import EMITTER, emit
 from nonsmooth.compile.shipped import NotShipped
 from nonsmooth.progress import in_time, stage
 
@@ -52,12 +52,23 @@ def compilations() -> dict[str, int]:
 
 def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]]) -> Kernel:
     """The compiled form of a kind, see `emit`; identical code is compiled once."""
+    import llvmlite.binding as llvm
+
     in_time()
     code = emit(function, outputs, stands)
+    key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
+    name = f"kind_{key[:32]}"
+
+    def text() -> str:
+        _counts["compiled"] += 1
+        return _dialect(code.text.replace("@NAME@", f"@{name}"), llvm.llvm_version_info[0])
+
     with _lock:
-        key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
         if key not in _kernels:
-            _kernels[key] = _loaded(key, code)
+            before = _counts["compiled"]
+            prepare, evaluate = _linked(key, text, [f"{name}_prepare", f"{name}_evaluate"])
+            _counts["loaded"] += _counts["compiled"] == before
+            _kernels[key] = Kernel(prepare, evaluate, code.slots)
         return _kernels[key]
 
 
@@ -112,19 +123,6 @@ def _engine() -> Any:
     import llvmlite.binding as llvm
 
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
-
-
-def _loaded(key: str, code: Code) -> Kernel:
-    import llvmlite.binding as llvm
-
-    def text() -> str:
-        _counts["compiled"] += 1
-        return _dialect(code.text.replace("@NAME@", f"@{name}"), llvm.llvm_version_info[0])
-
-    name, before = f"kind_{key[:32]}", _counts["compiled"]
-    prepare, evaluate = _linked(key, text, [f"{name}_prepare", f"{name}_evaluate"])
-    _counts["loaded"] += _counts["compiled"] == before
-    return Kernel(prepare, evaluate, code.slots)
 
 
 def functions(

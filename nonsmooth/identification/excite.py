@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.casadi_call import Array, Callback
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
 from nonsmooth.identification.drive_motion import Fourier, basis, conditions
@@ -335,9 +335,13 @@ def minimise(values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Arr
 
     `values` gives the functions (m,) and their Jacobian (m, n).
     """
-    size, count = len(x), len(values(x)[0])
-    slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
-    callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
+    size, count, dense = len(x), len(values(x)[0]), ca.Sparsity.dense
+
+    def part(k: int) -> Callable[..., list[ca.DM]]:
+        return lambda x, *_: [ca.DM(values(np.array(x).ravel())[k])]
+
+    slopes = Callback("slopes", part(1), [dense(size, 1), dense(count, 1)], [dense(count, size)])
+    callback = Callback("values", part(0), [dense(size, 1)], [dense(count, 1)], slopes)
     symbol = ca.MX.sym("x", size)
     found = callback(symbol)
     constraints = ca.vertcat(ca.DM(rows) @ symbol, found[1:]) if count > 1 else ca.DM(rows) @ symbol
@@ -349,33 +353,3 @@ def minimise(values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Arr
     }  # fmt: skip
     solver = ca.nlpsol("excite", "ipopt", {"x": symbol, "f": found[0], "g": constraints}, options)
     return np.array(solver(x0=x, lbg=-np.inf, ubg=1.0)["x"]).ravel()
-
-
-class _Dense(ca.Callback):
-    """A function of columns of these sizes that gives one table, with another one as its Jacobian."""
-
-    def __init__(
-        self, name: str, sizes: list[int], shape: tuple[int, int], function: Callable[..., Array],
-        slopes: ca.Callback | None = None,
-    ) -> None:  # fmt: skip
-        ca.Callback.__init__(self)
-        self._sizes, self._shape, self._function, self._slopes = sizes, shape, function, slopes
-        self.construct(name, {})
-
-    def get_n_in(self) -> int:
-        return len(self._sizes)
-
-    def get_sparsity_in(self, i: int) -> Any:
-        return ca.Sparsity.dense(self._sizes[i], 1)
-
-    def get_sparsity_out(self, i: int) -> Any:
-        return ca.Sparsity.dense(*self._shape)
-
-    def eval(self, arguments: Any) -> Any:
-        return [ca.DM(self._function(*(np.array(one).ravel() for one in arguments)))]
-
-    def has_jacobian(self) -> bool:
-        return self._slopes is not None
-
-    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
-        return self._slopes

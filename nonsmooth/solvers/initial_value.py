@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import casadi as ca
 import numpy as np
 
-from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.casadi_call import Array, Callback
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.settings import settings
@@ -217,38 +217,15 @@ def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
 # ---- CVODES
 
 
-class _Values(ca.Callback):
-    """A function of CasADi by its values; what is raised cannot pass CVODES: it is kept, and the values are NaN."""
+class _Values(Callback):
+    """A function by its values; what is raised cannot pass CVODES: it is kept, and the values are NaN."""
 
-    def __init__(self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity],
-                 outputs: list[ca.Sparsity], derivative: Any = None) -> None:  # fmt: skip
-        ca.Callback.__init__(self)
-        self.evaluate, self.inputs, self.outputs, self.derivative = evaluate, inputs, outputs, derivative
-        self.raised: BaseException | None = None
-        self.construct(name, {})
-
-    def get_n_in(self) -> int:
-        return len(self.inputs)
-
-    def get_n_out(self) -> int:
-        return len(self.outputs)
-
-    def get_sparsity_in(self, i: int) -> ca.Sparsity:
-        return self.inputs[i]
-
-    def get_sparsity_out(self, i: int) -> ca.Sparsity:
-        return self.outputs[i]
-
-    def has_jacobian(self) -> bool:
-        return self.derivative is not None
-
-    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
-        return self.derivative
+    raised: BaseException | None = None
 
     def eval(self, arguments: list[ca.DM]) -> list[Any]:
         if self.raised is None:
             try:
-                return self.evaluate(*arguments)
+                return super().eval(arguments)
             except BaseException as error:  # Ctrl-C as well
                 self.raised = error
         return [ca.DM(one, math.nan) for one in self.outputs]
