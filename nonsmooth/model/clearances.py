@@ -571,9 +571,16 @@ class SpatialPrismaticClearance(_BySections):
     def ideal(self) -> Prismatic:
         """`Prismatic` along the guide's axis, with slide and guide aligned."""
         frames = [_numeric_frame(getattr(self, f"axis_{x}"), getattr(self, f"across_{x}")) for x in self.body_fields]
+        R, K = frames[0] @ frames[1].T, np.empty((4, 4))
+        # the quaternion is the eigenvector of Bar-Itzhack's symmetric matrix for the eigenvalue 3
+        K[0, 0] = np.trace(R)
+        K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
+        K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+        found = np.linalg.eigh(K)[1][:, -1]
+        w, x, y, z = (math.copysign(1.0, found[0]) * found).tolist()
         return Prismatic(
             self.name, self.guide, self.slider, at_a=self.at_guide, at_b=self.at_slider, axis_a=self.axis_guide,
-            quaternion=_quaternion(frames[0] @ frames[1].T),
+            quaternion=(w, x, y, z),
         )  # fmt: skip
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -602,14 +609,3 @@ def _numeric_frame(axis: Direction | Array, across: Direction | Array) -> Array:
     y = y - (x @ y) * x
     y = y / np.linalg.norm(y)
     return np.column_stack([x, y, np.cross(x, y)])
-
-
-def _quaternion(R: Array) -> tuple[float, float, float, float]:
-    """(w, x, y, z) of a rotation matrix: the eigenvector of Bar-Itzhack's symmetric matrix for the eigenvalue 3."""
-    K = np.empty((4, 4))
-    K[0, 0] = np.trace(R)
-    K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
-    K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    w, x, y, z = np.linalg.eigh(K)[1][:, -1]
-    sign = math.copysign(1.0, w)
-    return float(sign * w), float(sign * x), float(sign * y), float(sign * z)

@@ -241,21 +241,18 @@ def _find(function: ca.Function, t: ca.SX, p: ca.SX, found: _Found) -> None:
         elif what == ca.OP_CONST:
             slots[to[0]] = _Node(ca.SX(function.instruction_constant(k)), False)
         elif what == ca.OP_CALL:
-            slots |= zip(to, _looked_up(called(function, k), slots[at[0]], found), strict=True)
+            table, by = called(function, k), slots[at[0]]
+            if by is None:
+                slots |= dict.fromkeys(to)
+                continue
+            row = ca.vertsplit(table(by.value))
+            if by.clock:  # corners are the beginnings of the intervals
+                found.times += [(ca.SX(begin), False) for begin in rows_of(table)[0, 1:].tolist()]
+            else:
+                found.levels.append((row[0], row[0], False))
+            slots |= {k: _Node(one, by.timed) for k, one in zip(to, row, strict=True)}
         else:
             slots[to[0]] = _result(what, [slots[i] for i in at], keep, found)
-
-
-def _looked_up(table: ca.Function, at: _Node | None, found: _Found) -> list[_Node | None]:
-    """The row of a table, whose corners are the beginnings of its intervals."""
-    if at is None:
-        return [None] * table.numel_out()
-    row = ca.vertsplit(table(at.value))
-    if at.clock:
-        found.times += [(ca.SX(begin), False) for begin in rows_of(table)[0, 1:].tolist()]
-    else:
-        found.levels.append((row[0], row[0], False))
-    return [_Node(one, at.timed) for one in row]
 
 
 def _result(

@@ -120,8 +120,7 @@ PARALLEL = Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, p
 #: the sine of the angle, in space sin(phi) n, by which b deviates from its orientation relative to a
 SAME_ANGLE = Part((("angle", "rad"),), lambda a, b, p: _angle(*primitive.planar_angle(a, b, p.angle)))
 SAME = Part(
-    TURNS,
-    lambda a, b, p: same_orientation(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))),
+    TURNS, lambda a, b, p: same_orientation(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY)))
 )
 
 
@@ -447,7 +446,12 @@ class Screw(_Pointed):
     symbol = "sleeve"
     parts = (
         ON_LINE,
-        Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, _axis_in_b(p))),
+        Part(
+            TILTS,
+            lambda a, b, p: primitive.parallel_axes(
+                a, b, p.axis_a, rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
+            ),
+        ),
         Part((("thread", "m"),), lambda a, b, p: _thread(a, b, p)),
     )
 
@@ -491,11 +495,6 @@ class UniversalPrismatic(_Pointed):
     slide_b: Direction = field(kw_only=True)
     symbol = "ball"
     parts = (Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE)
-
-
-def _axis_in_b(p: SimpleNamespace) -> ca.SX:
-    """The axis in the frame of b in its reference orientation."""
-    return rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
 
 
 def _thread(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
