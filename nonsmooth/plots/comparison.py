@@ -536,7 +536,17 @@ def law_card(card: LawCard) -> Figure:
     dress(axes[0], "Force over penetration", quantity("penetration", depth_unit), quantity("force", force_unit))
     legend(axes[0], loc="best")
     if card.requested.size:
-        _restitution(axes[1], axes[2], card)
+        curve: dict[str, Any] = {"color": COLOURS[0], "lw": 1.4, "marker": "o", "ms": 3, "clip_on": False}
+        axes[1].plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
+        axes[1].plot(card.requested, card.delivered, label="delivered", **curve)
+        axes[1].set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
+        dress(axes[1], "Restitution", "requested [-]", "delivered [-]")
+        legend(axes[1], loc="lower right")
+        axes[2].axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
+        axes[2].text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
+        axes[2].plot(card.requested, card.penetration_number, **curve)
+        axes[2].set(xlim=(0, 1), ylim=(0, 0.55))
+        dress(axes[2], "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
     else:
         time_unit, second = display("s", impact.duration)
         for axis, name, title, unit in ((axes[1], "depth", "Penetration", "m"), (axes[2], "force", "Force", "N")):
@@ -557,21 +567,6 @@ def law_card(card: LawCard) -> Figure:
     heading = f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
     figure.suptitle(heading, x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
     return figure
-
-
-def _restitution(left: Axes, right: Axes, card: LawCard) -> None:
-    """Delivered restitution and penetration number over the requested one."""
-    curve: dict[str, Any] = {"color": COLOURS[0], "lw": 1.4, "marker": "o", "ms": 3, "clip_on": False}
-    left.plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
-    left.plot(card.requested, card.delivered, label="delivered", **curve)
-    left.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
-    dress(left, "Restitution", "requested [-]", "delivered [-]")
-    legend(left, loc="lower right")
-    right.axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
-    right.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
-    right.plot(card.requested, card.penetration_number, **curve)
-    right.set(xlim=(0, 1), ylim=(0, 0.55))
-    dress(right, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
 
 
 def _columns(card: LawCard) -> dict[str, list[str]]:

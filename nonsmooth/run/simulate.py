@@ -20,14 +20,7 @@ from nonsmooth import solvers
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import interpreted as text_interpreted
 from nonsmooth.engine import steps_of
-from nonsmooth.exceptions import (
-    TOO_LITTLE,
-    InputError,
-    Interrupted,
-    NonsmoothError,
-    SimulationFailed,
-    ValidityWarning,
-)
+from nonsmooth.exceptions import TOO_LITTLE, InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.joints import Joint
@@ -320,7 +313,17 @@ def _run(
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
     chain = Chain(stepper.solver or getattr(solvers, stepper.rescuing_solver)(), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
-    manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
+    packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
+    manifest = Manifest(lambda: {  # the data required to repeat the run
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
+        "model": system.description,
+        "parameters": {
+            name: dict(system.provenance.get(name, {})) | {"value": float(value)}
+            for name, value in zip(system.parameters, values, strict=True)
+        },
+        "settings": settings(), "engine": engine, "called": dict(called),
+        "rules": {"certified residual": CERTIFIED} | rules,
+    })  # fmt: skip
     recorder = Recorder(
         system, manifest, values, record=record, expected=int(_fewest(control, t_end - first.t, budget.steps)),
         constant=isinstance(control, ConstantStep) and not stepper.scheme(control).tells_lasting,
@@ -371,24 +374,6 @@ def check_support(system: System, stepper: Stepper, values: Array, control: Step
                 given = "Rigid(...)"
             raise InputError(f'{name} needs {needed} contact, but contact "{element.name}" has {given}. {remedy}.')
     stepper.check(system, values, control)
-
-
-def _manifest(
-    system: System, values: Array, settings: dict[str, Any], engine: str, rules: dict[str, Any],
-    called: dict[str, int],
-) -> dict[str, Any]:  # fmt: skip
-    """The data required to repeat the run."""
-    packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
-    return {
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
-        "model": system.description,
-        "parameters": {
-            name: dict(system.provenance.get(name, {})) | {"value": float(value)}
-            for name, value in zip(system.parameters, values, strict=True)
-        },
-        "settings": settings, "engine": engine, "called": dict(called),
-        "rules": {"certified residual": CERTIFIED} | rules,
-    }  # fmt: skip
 
 
 @functools.cache

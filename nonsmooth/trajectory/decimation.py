@@ -298,8 +298,20 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
     a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
     which = np.zeros(a["P_N_impact"].shape, dtype=bool)
     for row, (leap, v_start) in found.items():
-        which[np.searchsorted(every, row)] = leap
-        _make_impact(m, a, row, np.flatnonzero(leap), v_start)
+        k, index, t, q = np.searchsorted(every, row), np.flatnonzero(leap), float(a["t"][row]), a["q"][row]
+        which[k], at, along = leap, m.at(t, q), m.along(index)
+        W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
+        jump, P_g = _change(m, W_N @ P_N + W_T @ P_T, at.W_g)
+        a["v_left"][k] = a["v"][row] - jump
+        a["P_N_impact"][k, index], a["P_T_impact"][k, along] = P_N, P_T
+        a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, W_N.T @ a["v"][row]
+        # of the schemes, with the mean of the slip at both ends of the step
+        a["loss_friction"][row] += P_T @ (W_T.T @ (0.5 * (v_start + a["v"][row])))
+        if system.ng:
+            reaction = m.reaction(t, q, P_g)
+            a["reaction_impact"][k] += reaction
+            a["reaction"][row] -= reaction / float(a["dt"][row])
+            a["work_drivers_impact"][k] -= P_g @ at.g_t
     return a, which
 
 
@@ -380,22 +392,3 @@ def _is_jump(m: Mechanism, a: Part, row: int, index: Index, v_start: Array) -> b
     share = np.where(slides, m.friction[index] / np.where(size > 0.0, size, 1.0), 0.0)
     delta_v = _change(m, (W_N - share * tangential) @ P_N, np.hstack([at.W_g, W_T[:, sticks]]))[0]
     return float(P_N @ (W_N.T @ delta_v)) <= 0.0
-
-
-def _make_impact(m: Mechanism, a: Part, row: int, index: Index, v_start: Array) -> None:
-    """Make the impulses of these contacts in a row those of an impact, with its joint impulses and its loss."""
-    t, q, dt = float(a["t"][row]), a["q"][row], float(a["dt"][row])
-    at, along = m.at(t, q), m.along(index)
-    W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
-    jump, P_g = _change(m, W_N @ P_N + W_T @ P_T, at.W_g)
-    k = np.searchsorted(a["row"], row)
-    a["v_left"][k] = a["v"][row] - jump
-    a["P_N_impact"][k, index], a["P_T_impact"][k, along] = P_N, P_T
-    a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, W_N.T @ a["v"][row]
-    # of the schemes, with the mean of the slip at both ends of the step
-    a["loss_friction"][row] += P_T @ (W_T.T @ (0.5 * (v_start + a["v"][row])))
-    if m.system.ng:
-        reaction = m.reaction(t, q, P_g)
-        a["reaction_impact"][k] += reaction
-        a["reaction"][row] -= reaction / dt
-        a["work_drivers_impact"][k] -= P_g @ at.g_t
