@@ -337,20 +337,11 @@ class _Runs:
         twin = any("deviation" in one.name for one in self.measures)
         self.ladder = [
             Members(
-                system,
-                scheme,
-                steps,
-                dict(parameters),
-                given,
-                self.window,
-                period,
-                places=places,
-                spectra=tuple(one.name for one in self.spectra),
-                twin=twin,
-                seed=seed,
+                system, scheme, steps, dict(parameters), given, self.window, period, places=places,
+                spectra=tuple(one.name for one in self.spectra), twin=twin, seed=seed,
             )
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
-        ]
+        ]  # fmt: skip
         self.levels: list[_Level] = []
         self.taken = 0  # levels of the ladder so far
         self.given_up: list[str] = []
