@@ -1,4 +1,4 @@
-"""What commands share: kinds and groups of options, see `nonsmooth.cli.commands`; the line of what a command does."""
+"""Kinds and groups of options of all commands, see `nonsmooth.cli.commands`; the line of what a command does."""
 
 from __future__ import annotations
 

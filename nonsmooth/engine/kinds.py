@@ -360,7 +360,7 @@ class Kinds:
 
 
 def coordinates(dimension: int, q: int, v: int, positions: bool) -> list[int]:
-    """Where coordinates or velocities of a body stand in a `Motion`."""
+    """Places of the coordinates or velocities of a body in a `Motion`."""
     rigid = [0, 1, 2] if dimension == 2 else [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
     count = (q if positions else v) - len(rigid)
     return rigid + [4 * (dimension - 1) + k for k in range(count)]

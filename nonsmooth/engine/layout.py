@@ -444,7 +444,7 @@ class Layout:
     # ----------------------------------------------------------------------------------------------------- coordinates
 
     def _places(self, positions: bool) -> NDArray[np.intp]:
-        """Where coordinates, or velocities, of the model stand among all motions of bodies."""
+        """Places of the coordinates, or velocities, of the model among all motions of bodies."""
         found = []
         for k, e in enumerate(self.bodies):
             sizes = len(e.q_columns), len(e.v_columns)

@@ -53,10 +53,11 @@ def following(parts: Sequence[Tables]) -> list[Tables]:
         if len(group) == 1 or not isinstance(last, Rows):
             found.append(first)
             continue
+        begin = first.first if isinstance(first, Rows) else 0
         if not isinstance(first, Rows):  # the row of the start
             for name, values in last.room.items():
                 values[: len(first["t"])] = first[name]
-        found.append(Rows(last.room, first.first if isinstance(first, Rows) else 0, last.last, _jumps(group)))
+        found.append(Rows(last.room, begin, last.last, _jumps(group)))
     return found
 
 

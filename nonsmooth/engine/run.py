@@ -45,7 +45,7 @@ class StepBatch:
 
 
 def origin_of(state: State) -> float:
-    """Where the grid of steps begins [s], which a run that goes on keeps."""
+    """Start of the grid of steps [s], which a run that goes on keeps."""
     return float(state.memory["System.origin"][0]) if "System.origin" in state.memory else state.t
 
 
@@ -104,12 +104,12 @@ class Run:
         return None
 
     def failure(self, state: State) -> str:
-        """Why the step from a state is not certified."""
+        """Reason why the step from a state is not certified."""
         raise NotImplementedError
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often what was done in the run, by name."""
+        """Counts of what was done in the run, by name."""
         raise NotImplementedError
 
     def _begin_at(self, state: State, origin: float) -> int:
@@ -203,7 +203,7 @@ class Run:
         return State(self._time(), q, v, self.states.of(self.memory))
 
     def _time(self) -> float:
-        """Where the records stand [s]."""
+        """Time of the records [s]."""
         return float(self._whole["t"][0])
 
     def snapshot(self, state: State) -> dict[str, Any] | None:
@@ -229,7 +229,7 @@ class Run:
         return None
 
     def restore_outside(self, saved: Mapping[str, Any]) -> None:
-        """Resume with it."""
+        """Resume with these data."""
 
     @functools.cached_property
     def _varying(self) -> Numbers:

@@ -1,4 +1,4 @@
-"""What is kept of the memory of a run, as one array: the internal states of a state, and all of it for a checkpoint."""
+"""Numbers of the memory of a run as one array: the internal states of a state, and all of them for a checkpoint."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -22,7 +22,7 @@ class Numbers:
         self._whole = np.concatenate([np.zeros(0, dtype=bool), *whole])
 
     def of(self, memory: Memory) -> InternalStates:
-        """Their values in a memory."""
+        """Values of the fields in a memory."""
         bits = memory.raw.view(np.int64)[self._all]
         numbers = bits.view(np.float64)
         numbers[self._whole] = bits[self._whole]

@@ -35,7 +35,7 @@ PARTS = {"reaction": ("force", "torque"), "reaction_impact": ("impulse", "twist"
 
 
 class Places:
-    """Where the tables of a memory stand; `record` of its system is "rows" or "views"."""
+    """Places of the tables of a memory; `record` of its system is "rows" or "views"."""
 
     def __init__(self, memory: Memory, record: str) -> None:
         self._words = memory.raw[memory.start["System"] :].view(np.int64)

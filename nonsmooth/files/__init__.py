@@ -253,7 +253,7 @@ class Pieces(ABC):
 
     @abstractmethod
     def rows(self, first: int, last: int) -> NDArray[Any]:
-        """Those from `first` to before `last`."""
+        """Rows from `first` to before `last`."""
 
     def __getitem__(self, part: slice) -> NDArray[Any]:
         first, last, _ = part.indices(self.shape[0])
@@ -355,7 +355,7 @@ class _Digest(ThreadPoolExecutor):
         self.digest, self.due = hashlib.sha256(), cast("Future[None] | None", None)
 
     def update(self, block: Any) -> None:
-        """With bytes that do not change any more."""
+        """Continue with bytes that do not change any more."""
         if self.due is not None:
             self.due.result()
         try:
@@ -378,7 +378,7 @@ class _Target(io.FileIO):
         self.error: BaseException | None = None
 
     def readinto(self, buffer: Any) -> int:
-        """With zeros behind the end of the file."""
+        """Read bytes, zeros behind the end of the file."""
         view = memoryview(buffer).cast("B")
         count = super().readinto(view)
         view[count:] = bytes(len(view) - count)
@@ -479,7 +479,7 @@ def inspect(paths: Sequence[Path]) -> None:
 
 
 def _verified(path: Path, file: BinaryIO) -> tuple[int, str]:
-    """How many bytes HDF5 reads, and their correct checksum; "" for a file that has none."""
+    """Number of bytes that HDF5 reads, and their correct checksum; "" for a file that has none."""
     size = os.fstat(file.fileno()).st_size
     head = file.read(64)
     if not head.startswith(SIGNATURE):

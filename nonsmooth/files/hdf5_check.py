@@ -38,7 +38,7 @@ Variable = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 class Refused(Exception):
-    """Why a file is not read, as a clause."""
+    """The reason why a file is not read, as a clause."""
 
 
 def contents(

@@ -98,7 +98,7 @@ def _check_added(system: System, gaps: Array, state: State, parameters: Array) -
 
 
 def overlapping(system: System, gaps: Array, parameters: Array) -> NDArray[np.bool_]:
-    """Which gaps of a start are no admissible ones; (nc,) or, for many sets of parameters, (runs, nc)."""
+    """Gaps that are not admissible at a start; (nc,) or, for many sets of parameters, (runs, nc)."""
     allowed = OVERLAP if system.compliance is None else GIVING
     return ~(gaps >= -allowed * system.elementwise.gap_sizes(parameters))
 

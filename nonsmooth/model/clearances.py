@@ -79,7 +79,7 @@ def plane(gap: ca.SX, point: ca.SX, normal: ca.SX) -> Section:
 
 
 def sections(length: Any, parallel: bool) -> tuple[Any, ...]:
-    """Where along the axis the circles of a journal of `length` [m] are, from its middle [m]."""
+    """Places along the axis of the circles of a journal of `length` [m], from its middle [m]."""
     return (0.0,) if parallel else tuple(sign * length / 2 for _, sign in ENDS)
 
 

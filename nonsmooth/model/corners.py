@@ -306,7 +306,7 @@ def _degree(what: int, nodes: Sequence[_Node]) -> float:
 
 
 def _inside(times: Array, t_start: float, t_end: float) -> Array:
-    """Those within a run and at its end, in order, the last of those that are one."""
+    """Corners within a run and at its end, in order, the last of those that are one."""
     found = np.unique(times[np.isfinite(times)])
     apart = _one(found)
     found = found[(found > t_start + apart) & ((found < t_end - apart) | (found == t_end))]
@@ -320,7 +320,7 @@ def _affine_roots(
     zero: Callable[[Array, Array], Array], slope: Callable[[Array, Array], Array] | None, whole: bool, known: Array,
     t_start: float, t_end: float, values: Array,
 ) -> Array:  # fmt: skip
-    """Where a function that is linear in time between known corners is zero, or a whole number."""
+    """Times at which a function that is linear between known corners is zero, or a whole number."""
     if slope is None:
         return np.zeros(0)
     a = np.append(t_start, known[known < t_end])
@@ -436,7 +436,7 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
 
 
 def _graded(parts: Array, t_start: float, t_end: float) -> Array:
-    """With times beside short parts at distances that double: steps that were long at once would miss the tails."""
+    """Parts, and times beside short ones at distances that double: steps long at once would miss the tails."""
     t = np.concatenate([[t_start], parts, [t_end]])
     room, length = 0.5 * np.diff(t)[:, None], np.diff(parts)[:, None]
     doubled, at = length * (2.0 ** np.arange(1, DOUBLINGS) - 1.0), parts[:, None]

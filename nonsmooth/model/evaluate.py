@@ -232,7 +232,7 @@ class Elementwise:
         return self.in_order(total[1:])
 
     def undefined_forces(self, t: float, at: Placements, p: Array) -> list[int]:
-        """Which of the forces, in order of the model, are not finite."""
+        """Forces that are not finite, by their numbers in the order of the model."""
         found: list[int] = []
         for group, values in self._forces(t, at, p):
             bad = ~np.all([np.isfinite(force).all(axis=1) for force in values[1:]], axis=0)

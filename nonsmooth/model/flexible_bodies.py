@@ -248,7 +248,7 @@ class FlexibleBody(Body):
 
     @cached_property
     def frame(self) -> FloatingFrame:
-        """Its kinematics and inertia."""
+        """Kinematics and inertia of the body."""
         return FloatingFrame(self.modes, self.axes)
 
     def _parts(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -136,7 +136,7 @@ class _OfParts(Joint):
         return self.parts if self.dimensions == (3,) else self.in_plane
 
     def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
-        """By part the constraint, with its residual if that is another."""
+        """The constraint of each part, with its residual if that is another."""
         return [part.values(a, b, p) for part in self._own()]
 
     @property

@@ -1,4 +1,4 @@
-"""What a reviewer would say of a model that can be built: units, missing loads, bearings held twice, and the like.
+"""Remarks on a model that can be built: units, missing loads, bearings held twice, and the like.
 
 Each remark has a name by which it is silenced: ``Model(..., silence=["no-gravity"])``. Thresholds are far beyond what
 mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for kg mm^2.
@@ -82,7 +82,7 @@ EXTENTS = ("length", "height", "width", "radius")
 
 
 class Remark(NamedTuple):
-    """Its name, and a sentence."""
+    """A remark: its name, and a sentence."""
 
     name: str
     text: str

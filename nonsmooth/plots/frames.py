@@ -48,7 +48,7 @@ class Placing(NamedTuple):
 @dataclass(frozen=True)
 class Frame:
     def place(self, placed: Placed, view: View) -> Placing:
-        """Where it is in all pictures."""
+        """Place of the frame in all pictures."""
         raise NotImplementedError
 
 

@@ -169,7 +169,7 @@ def panels_height(panels: Sequence[Panel], count: int, width: float) -> float:
 
 
 def _legend_rows(panels: Sequence[Panel], count: int, width: float) -> list[list[int]]:
-    """In each row of panels, how many lines the legends over them have: none of one line, or of those of one before."""
+    """Lines of the legends over panels, for each row of these: none over one line, or over those of a panel before."""
     labels = [tuple(entry[-1] for entry in panel.series) for panel in panels]
     rows = [legend_lines(names, width / count) if len(names) > 1 and names not in labels[:i] else 0
             for i, names in enumerate(labels)]  # fmt: skip

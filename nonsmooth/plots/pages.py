@@ -97,7 +97,7 @@ def fill(scene: Scene, margin: float) -> None:
 
 
 def pixels(scene: Scene, points: Array) -> Array:
-    """Where points (k, d) are on the page (k, 2) [pixel]."""
+    """Places of points (k, d) on the page (k, 2) [pixel]."""
     if not scene.flat:
         from mpl_toolkits.mplot3d.proj3d import proj_transform
 

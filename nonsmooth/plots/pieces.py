@@ -71,7 +71,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """Where the name of a body or of an element stands."""
+    """The place of the name of a body or of an element."""
 
     name: str
     frame: Frame
@@ -135,7 +135,7 @@ class _Maker:
         self.add("faces", frame, np.concatenate([low, high]), colour, fill=fill, faces=sides)
 
     def hatched(self, frame: Frame, middle: Array, half: Array, inward: Array, colour: str) -> None:
-        """In the plane a line from middle - half to middle + half with strokes on its solid side."""
+        """A line in the plane from middle - half to middle + half, with strokes on its solid side."""
         length, size = float(np.linalg.norm(half)), 2.2 * self.unit
         along = half / length
         self.add("line", frame, [middle - half, middle + half], colour, width=1.3, layer=-2.0)
@@ -143,7 +143,7 @@ class _Maker:
         self.lines(frame, [[foot, foot + 0.6 * size * (inward - along)] for foot in feet], FAINT, width=0.7, layer=-2.0)
 
     def name(self, frame: Frame, point: Any = (0.0, 0.0, 0.0)) -> None:
-        """Where the name of what is drawn stands; the first place counts."""
+        """Place the name of what is drawn; the first place counts."""
         if all(one.name != self.of for one in self.names):
             at = np.asarray(point, float)[: self.drawing.dimension]
             self.names.append(Named(self.of, frame, at, self.named, self.named == self.of))
@@ -172,7 +172,7 @@ class _Maker:
     # ------------------------------------------------------------------------------------------------------- bodies
 
     def body(self, body: str) -> None:
-        """Its beams, or the hull of the points that joints hold, in space with lines to these from its mass centre."""
+        """Draw beams, or the hull of the points that joints hold, in space with lines to these from the mass centre."""
         self.of = self.named = body
         frame, flexible, d = At(Spot(body)), self.drawing.flexible.get(body), self.drawing.dimension
         style: dict[str, Any] = {"width": 5.0, "alpha": 0.7} if self.flat else {"width": 3.0, "alpha": 0.75}
@@ -196,7 +196,7 @@ class _Maker:
         self.name(frame)
 
     def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
-        """In space lines from the mass centre to these points, to loose journals and sliders where they are drawn."""
+        """Draw lines from the mass centre to points in space, to loose journals and sliders where they are drawn."""
         known = []
         for one in self.drawing.primitives(primitive.Bearing, primitive.Guide):
             if one.b.body == body and any(one.b.at):
@@ -300,7 +300,7 @@ class _Maker:
         self.name(tunnel, (high, 1.0, 1.0))
 
     def wall(self, one: primitive.Wall) -> None:
-        """As far as it is faced during the motion; walls in the same plane of a body are one."""
+        """A wall as far as it is faced during the motion; walls in the same plane of a body are one."""
         body, normal = one.spot.body, np.asarray(one.normal) / np.linalg.norm(one.normal)
 
         def plane(wall: primitive.Wall) -> tuple[Any, ...]:
@@ -349,7 +349,7 @@ class _Maker:
         self.name(At(one.spot))
 
     def _ellipsoid(self, frame: Frame, body: str, axes: Array, fill: float) -> None:
-        """As it is seen, in space with ellipses in its planes of symmetry."""
+        """An ellipsoid as it is seen, in space with ellipses in its planes of symmetry."""
         self.add("ball", frame, axes, body, inside=body, fill=fill, layer=-1.0 if self.flat else 0.0)
         turn = np.linspace(0.0, 2 * np.pi, 37)
         circle = np.column_stack([np.cos(turn), np.sin(turn)])

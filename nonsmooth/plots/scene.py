@@ -220,7 +220,7 @@ class Scene:
         self._faces([triangles[:, i] for i in range(triangles.shape[1])], colour, 1.0, zorder)
 
     def _field(self, name: str, one: Field) -> None:
-        """In the upper right corner of the picture; a field that vanishes is named only."""
+        """Draw a field in the upper right corner of the picture; one that vanishes is named only."""
         points, unit, acceleration = self.points(), self.unit, np.array(one.acceleration)
         middle = points.mean(axis=0)
         at = middle + sum((np.max(points @ axis) - middle @ axis + 6.0 * unit) * axis for axis in (self.right, self.up))

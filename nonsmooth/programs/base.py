@@ -1,4 +1,4 @@
-"""What programs and solvers have in common: solution, solver, session, and the program with its residual."""
+"""Base of programs and solvers: solution, solver, session, and the program with its residual."""
 
 import math
 from abc import ABC, abstractmethod

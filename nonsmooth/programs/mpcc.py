@@ -121,7 +121,7 @@ class MPCC(ProgramWithRows):
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Which x are unknowns: those with lower < upper."""
+        """Entries of x that are unknowns: those with lower < upper."""
         return self.lower < self.upper
 
     @property

@@ -243,7 +243,7 @@ class _Interval:
         return [self._scaled(self.problem.rates(*self._at(s, x)))]
 
     def derivatives(self, s: ca.DM, x: ca.DM, _: ca.DM) -> list[Any]:
-        """By s, which is not required, and by x."""
+        """Derivatives of the rates by s, which is not required, and by x."""
         core, size = self.problem.core, self.problem.size
         J = self.problem.jacobian(*self._at(s, x))[:, :core] * self.unit
         return [ca.DM(size, 1), self._scaled(J.T).T]

@@ -1,4 +1,4 @@
-"""What solvers have in common: settings, sessions, and programs in normalised unknowns, in which an absolute tolerance
+"""Base of solvers: settings, sessions, and programs in normalised unknowns, in which an absolute tolerance
 means the same for a slider of grams and a crane, in angles and in metres."""
 
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the steppers have in common."""
+"""Declarations of steppers and of their schemes."""
 
 from __future__ import annotations
 

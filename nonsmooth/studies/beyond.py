@@ -61,7 +61,7 @@ def complete(result: R, without: Mapping[str, str]) -> R:
 
 
 def _statistics(trial: Trial, seconds: float, workers: int) -> Statistics | str:
-    """Those of a trial, or why there are none."""
+    """Statistics of a trial, or the reason why there are none."""
     system, case = trial.system, trial.case
     end = None if period_of(system) is not None else trial.t_end
     try:
@@ -81,7 +81,7 @@ def compared(system: System) -> list[str]:
 
 
 def difference_of(a: Statistic, b: Statistic) -> tuple[float, float]:
-    """How much the first is above the second, relative, and half the width of its 95 % interval."""
+    """Relative excess of the first over the second, and half the width of its 95 % interval."""
     if not b.value:
         return (0.0, 0.0) if not a.value else (math.inf, math.inf)
     half = math.hypot(a.high - a.low, (b.high - b.low) * a.value / b.value) / 2 / abs(b.value)

@@ -1,4 +1,4 @@
-"""What users choose to see of the runs of a comparison: coordinates, contacts, joints, reactions, and measures."""
+"""Choice of what is shown of the runs of a comparison: coordinates, contacts, joints, reactions, and measures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Chosen:
         return found
 
     def measures_of(self, numbers: Mapping[str, list[float]]) -> dict[str, list[float]]:
-        """Those of the measures among all numbers, by title with the unit below it."""
+        """Numbers of the measures among all numbers, by title with the unit below it."""
         before = len(self.coordinates) + len(self.reactions) + 3 * len(self.contacts)
         found = list(numbers.items())[before:] if self.measures else []
         return {"\n[".join(title.rsplit(" [", 1)): values for title, values in found}

@@ -107,7 +107,7 @@ class Columns(NDArrayOperatorsMixin, Mapping[str, NDArray[Any]]):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the array, (n, k) or (n, k, m)."""
+        """Shape of the array, (n, k) or (n, k, m)."""
         return self.table.shape
 
     def __contains__(self, name: object) -> bool:  # that of mappings looks for similar names first

@@ -232,7 +232,7 @@ def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where times t (n,) [s] lie among the rows."""
+    """Places of times t (n,) [s] among the rows."""
 
     t: Array
     #: the rows (n,) at which the steps begin whose motion holds there, -1 before the first row
@@ -243,7 +243,7 @@ class Places:
 
 
 def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
-    """Where `t` lies among the times of `rows` (n,); InputError outside the run, or beside an impact not recorded."""
+    """Places of `t` among the times of `rows` (n,); InputError outside the run, or beside an impact not recorded."""
     try:
         times = np.atleast_1d(floats(in_si("t", t, "s")))
     except TypeError:

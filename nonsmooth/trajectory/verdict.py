@@ -305,7 +305,7 @@ def _approaching_then_separating(run: Any, system: System, free: NDArray[np.bool
 
 
 def _bounds_below(run: Any, system: System, k: Index, i: Index, least: Array) -> tuple[Index, Array]:
-    """Which intervals that begin with rows k, of contacts i, have tangents that meet below `least`, and at what gap."""
+    """Intervals that begin with rows k, of contacts i, whose tangents meet below `least`, and the gaps at which."""
     v, each = run.v.array, np.arange(system.nc)
     found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
     for first in range(0, k.size, INTERVALS):

@@ -302,7 +302,7 @@ def automatic(
 
 
 def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what: str) -> tuple[Trajectory, Verdict]:
-    """Both with the budget that ended another run."""
+    """A run and its verdict with the budget that ended another run."""
     said = str(failure.cause).rstrip(".").replace("is spent", f"ended {what}")
     status, text = f"{run.status}; {said}", f"{verdict.text}; {said}"
     return replace(run, status=status), replace(verdict, text=text)

@@ -1,4 +1,4 @@
-"""Which contact forces are determined by the motion: a block on two feet that stick may be under internal stress.
+"""Contact forces that the motion determines; not those of a block on two feet that stick, under internal stress.
 
 Forces of rigid contacts that share a load are determined only up to changes that do not affect the motion. The forces
 y that give the motion of a step form a convex set, ::
@@ -224,7 +224,7 @@ def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
 
 
 def _positive_coefficients(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
-    """Which coefficients w >= 0 with D w = E can be positive, together; None if there are none."""
+    """Coefficients w >= 0 with D w = E that can be positive, together; None if there are none."""
     from scipy.optimize import linprog
 
     n = D.shape[1]

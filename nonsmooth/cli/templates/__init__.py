@@ -1,1 +1,1 @@
-"""What `nonsmooth new` writes."""
+"""Files that `nonsmooth new` writes."""

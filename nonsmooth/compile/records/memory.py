@@ -108,7 +108,7 @@ class Memory:
                 records[key][known] = found
 
     def _many(self, kind: Many, value: int | list[Values]) -> tuple[int, int]:
-        """Where records begin that a record has, and their number."""
+        """Place of the first of the records that a record has, and their number."""
         if isinstance(value, int):
             return self.start[kind.to], value
         return (self._place[id(value[0])] if value else 0), len(value)

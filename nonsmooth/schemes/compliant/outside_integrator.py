@@ -67,7 +67,7 @@ class CompiledRates:
         return np.asarray(self._found[self._used])
 
     def jacobian(self, t: float, y: Array) -> Array:
-        """Its derivative by y as difference quotients; it does not depend on integrals."""
+        """Derivative of the rates by y as difference quotients; they do not depend on integrals."""
         before = self(t, y)
         J = np.zeros((y.size, y.size))
         moved = y.copy()

@@ -148,7 +148,7 @@ class CompliantSteps(Run):
 
     @functools.cached_property
     def _integrator(self) -> OutsideIntegrator:
-        """That which is requested, or the one of stiff phases."""
+        """The requested integrator, or that of stiff phases."""
         rates = CompiledRates(self.memory, self.layout, self._rates, self.outside)
         solver = Radau() if self.stepper.solver is None else self.stepper.solver
         return OutsideIntegrator(rates, solver, self._control, self.memory)
@@ -179,7 +179,7 @@ class CompliantSteps(Run):
         return found
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
-        """Where Radau fails in a stiff phase, a row without it, as are the next; None if an integrator takes all."""
+        """A row without Radau where it fails in a stiff phase, as are the next; None if an integrator takes all."""
         self._raise()
         run = self._integration
         if not run["outside"][0] or run["always"][0]:
@@ -194,7 +194,7 @@ class CompliantSteps(Run):
         return self._integrator.session.snapshot() if at_work else None
 
     def restore_outside(self, saved: Mapping[str, Any]) -> None:
-        """Resume with it."""
+        """Resume an integrator outside within its step."""
         if self._alone:
             raise ValueError("it is one of another integrator")
         self._integrator.restore(saved)
@@ -250,7 +250,7 @@ class CompliantSteps(Run):
         return DONE
 
     def _time(self) -> float:
-        """That of the last row [s]."""
+        """Time of the last row [s]."""
         return float(self._integration["row_t"][0])
 
 

@@ -1,6 +1,6 @@
-"""What event-driven steps request outside of their text, see `Callbacks`: forces that are not unique, positions without
-overlaps, steps across singular positions, and the causes of short steps. These are rare, and need decompositions of
-dense matrices or programs of their own."""
+"""Programs that event-driven steps solve outside of their text, see `Callbacks`: forces that are not unique, positions
+without overlaps, steps across singular positions, and the causes of short steps. These are rare, and need
+decompositions of dense matrices or programs of their own."""
 
 from __future__ import annotations
 
@@ -337,8 +337,8 @@ def _schema(field: str) -> str:
 
 
 def _not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Array, dt: float) -> str:
-    """Why steps of half the size have errors as large: a load that jumps within the velocities of some steps of length
-    `dt` [s], as dry friction by sign() does, or tolerances below round-off. The end of a sentence."""
+    """Reason why steps of half the size have errors as large: a load that jumps within the velocities of some steps of
+    length `dt` [s], as dry friction by sign() does, or tolerances below round-off. The end of a sentence."""
     m.at(t, q)
     change = NEAR * dt * m.metric.change(m.force(t, q, v))
     ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)

@@ -1,4 +1,4 @@
-"""What both steppers of Gauss' principle have in common: their checks and rules; event-locating steps are in `landing`.
+"""Checks and rules of both steppers of Gauss' principle; event-locating steps are in `landing`.
 
 Impacts are simultaneous within a window, which is part of the model and stands in the manifest: when one contact
 closes, each other one that would close within dt_min at its gap velocity takes part. Otherwise round-off would decide

@@ -1,1 +1,1 @@
-"""What the statistics of a long motion are made of: measures of windows of time, members of an ensemble, estimates."""
+"""Parts of the statistics of a long motion: measures of windows of time, members of an ensemble, estimates."""

@@ -324,7 +324,7 @@ class Named:
     period: float | None
 
     def usual(self) -> list[str]:
-        """Those that everyone asks for, of contacts, joints and causes that the mechanism has."""
+        """The usual measures, of contacts, joints and causes that the mechanism has."""
         system = self.system
         peak = "peak-force" if system.compliant else "force-over"
         names = [f"{word}:{name}" for name in system.contact_names for word in ("mean-force", peak)]

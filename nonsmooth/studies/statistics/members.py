@@ -44,7 +44,7 @@ class Windows:
         return cls(np.stack([values, values**2, values, values]))
 
     def joined(self, other: Windows) -> Windows:
-        """With later windows behind them; rows are halved once they are too many."""
+        """These and later windows; rows are halved once they are too many."""
         made, later = self, other
         while later.size < made.size:
             later = later.halved()
@@ -52,7 +52,7 @@ class Windows:
         return made.halved() if made.values.shape[1] > KEPT else made
 
     def halved(self) -> Windows:
-        """With rows of twice as many windows; a last one without another is left out."""
+        """Rows of twice as many windows; a last one without another is left out."""
         pairs = self.values[:, : self.values.shape[1] // 2 * 2].reshape(4, -1, 2, self.values.shape[2])
         mean, square, largest, one = pairs
         rows = np.stack([mean.mean(axis=1), square.mean(axis=1), largest.max(axis=1), one[:, 0]])
