@@ -22,6 +22,10 @@ Expression = Any
 Vector = Any
 
 
+#: units of what laws have limits of, besides their numbers
+LIMITED = {"approach": "m/s", "force": "N", "depth": "m"}
+
+
 @dataclass(frozen=True)
 class Limit:
     """Range of validity of a law.

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.base import Expression, Law, Limit, Vector
-from nonsmooth.laws.own import own_kind, wrong_friction, wrong_normal
+from nonsmooth.laws.base import LIMITED, Expression, Law, Limit, Vector
+from nonsmooth.laws.own import own_kind, unknown_limits, wrong_friction, wrong_normal
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number
 
@@ -139,7 +139,7 @@ class Compliant(Law):
         try:
             k = SimpleNamespace(**self.coefficients(p))
             *forces, rates = self.forces(depth, rate, approach, slip, bristle, stiction, k, tangents)
-            count = ca.vertcat(*forces).numel(), ca.SX(rates).numel()
+            count, unknown = (ca.vertcat(*forces).numel(), ca.SX(rates).numel()), unknown_limits(self)
         except Exception as error:  # whatever a law of somebody else raises
             said, lacks = str(error).partition("\n")[0], getattr(error, "name", None)
             remedy = (
@@ -153,6 +153,11 @@ class Compliant(Law):
             raise InputError(
                 f"Compliant: {name} must return one expression for each force, and a column of {states} rates of its "
                 f"states, got {count[0]} for {2 + tangents} and {count[1]}."
+            )
+        if unknown:
+            raise InputError(
+                f"Compliant: {name} has a limit of {unknown[0]!r}; limits are of {', '.join(LIMITED)}, or of its "
+                f"numbers, {', '.join(self.numbers())}."
             )
 
     @property

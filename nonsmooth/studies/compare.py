@@ -55,6 +55,7 @@ from nonsmooth.studies.shown import Chosen, chosen, numbers_of
 from nonsmooth.studies.shown import lines_of as rows_of
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
+from nonsmooth.trajectory.verdict import clearances
 
 #: metric -> unit and meaning
 METRICS = {
@@ -65,6 +66,7 @@ METRICS = {
     "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
     "own_error": ("-", "distance to the accurate solution with the case's own contact law"),
     "penetration": ("m", "deepest overlap of two surfaces"),
+    "overlap": ("-", "deepest overlap of each contact over its clearance or backlash, if it has one"),
     "impulse": ("N s", "normal impulse of each contact"),
     "peak_force": ("N", "largest force, of rigid contact the largest mean of a step without impacts"),
     "window_force": ("N", "largest mean force in a window, rigid impacts included"),
@@ -81,11 +83,13 @@ METRICS = {
     "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
     "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
 }
+#: metrics that are errors of a run
+ERRORS = ("own_error", "position_error", "force_error")
 #: numbers of whole runs in the main rows of the table
 TITLES = {
     "distance": "distance to the reference", "own_error": "own error",
     "position_error": "  largest, over the clearance", "force_error": "  of peak forces",
-    "penetration": "deepest overlap", "impacts": "impacts",
+    "penetration": "deepest overlap", "overlap": "  over the clearance", "impacts": "impacts",
     "first_impact": "first impact", "first_approach": "  speed of approach",
     "first_separation": "  speed of separation", "first_impulse": "  impulse",
 }  # fmt: skip
@@ -107,6 +111,7 @@ class Comparison(Result):
         (cases, cases).
     edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
     settings : end, target, windows, thresholds, and the origin of the accurate solutions
+    accurate : metrics of the accurate solution of each case with its own contact law, and its run
     failed : cases left out because their run, or their accurate solution, ended early, with the reason
     statistics
         Of a motion that is sensitive before the end that was requested: what is known of it beyond, by label; the rest
@@ -124,6 +129,7 @@ class Comparison(Result):
     edges: Array = field(repr=False)
     forces: Array = field(repr=False)
     settings: Mapping[str, Any]
+    accurate: Mapping[str, tuple[Mapping[str, Any], Trajectory]] = field(repr=False)
     failed: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     show: Chosen = field(default_factory=Chosen)
@@ -143,11 +149,18 @@ class Comparison(Result):
             found[joint] = max(found.get(joint, name), name, key=lambda one: impulse[one])
         return tuple(found.values())
 
+    @property
+    def _measured(self) -> dict[str, tuple[Mapping[str, Any], Trajectory]]:
+        return {label: (self.table[label], self.runs[label]) for label in self.labels}
+
     @cached_property
     def shown(self) -> dict[str, list[float]]:
         """Numbers of the cases, by title with unit: those of what is shown."""
+        return self._shown(self._measured)
+
+    def _shown(self, known: Mapping[str, tuple[Mapping[str, Any], Trajectory]]) -> dict[str, list[float]]:
         what, window = replace(self.show, contacts=self.shown_contacts), float(self.edges[1] - self.edges[0])
-        return numbers_of({label: what.numbers(self.runs[label], self.table[label], window) for label in self.labels})
+        return numbers_of({label: what.numbers(known[label][1], known[label][0], window) for label in self.labels})
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
@@ -170,34 +183,52 @@ class Comparison(Result):
         if "horizon [s]" in self.settings:
             without = {label: reason for label, reason in self.failed.items() if label in self.runs}
             found += remarks_of(self.statistics, without, self.reference, float(self.edges[-1]))
+        if len(self.cases) > 1:
+            rows, end = "; ".join(self.differing()) or "none", f"{self.edges[-1]:.3g} s"
+            found.append(f"Rows in which a case differs from {self.reference}, until {end}, beyond own errors: {rows}.")
+        return found
+
+    def differing(self) -> list[str]:
+        """Titles of rows in which a case differs from the reference by more than the errors of both runs: what they
+        differ by from the accurate solutions with their own contact laws."""
+        first, found, above = self.labels.index(self.reference), list[str](), ""
+        for (title, values), (_, exact) in zip(*map(self._of_motion, (self._measured, self.accurate)), strict=True):
+            name = title.partition(" [")[0]
+            below = name.startswith("  ")
+            above = above if below else name.partition(":")[0]
+            x, solved = np.array(values, float), np.array(exact, float)
+            with np.errstate(invalid="ignore"):  # of numbers that are not known
+                error, lacks = np.abs(x - solved), np.isnan(x) & np.isnan(solved)
+                apart = (np.abs(x - x[first]) > error + error[first]) | (lacks != lacks[first])
+            if np.any(apart) and not np.all(np.isnan(solved)):
+                found.append(f"{above}: {name.strip()}" if below else name)
         return found
 
     def lines(self) -> list[tuple[str, list[Any]]]:
         """Main rows of the table, a number per case; of each joint the contact with the largest impulse in the
         reference."""
-        rows = [self.table[label] for label in self.labels]
-
-        def over(metric: str, title: str, key: str | None = None) -> tuple[str, list[Any]]:
-            return title, [row[metric] if key is None else row[metric][key] for row in rows]
-
-        target = self.settings["target of the own error [-]"]
-        lines = [over("verdict", "verdict")]
-        lines += [over(metric, f"{title} [{METRICS[metric][0]}]") for metric, title in TITLES.items()]
-        lines += rows_of(self.shown)
-        lines += [
-            over("agreement", "open or closed as the reference [-]"),
-            *(over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"]
-              if any(row["loss"][cause] for row in rows)),
-            over("wall", "time of the run [s]"), over("steps", "  steps"),
-        ]  # fmt: skip
+        rows, target = [self.table[label] for label in self.labels], self.settings["target of the own error [-]"]
+        lines = [("verdict", [row["verdict"] for row in rows]), *self._of_motion(self._measured)]
+        lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
         if target > 0:
-            lines.append(over("equal_error", f"at own error {target:g}: time [s]", "wall"))
-            lines += [over("equal_error", f"  {name}", name) for name in ("steps", "evaluations")]
+            titles = {"wall": f"at own error {target:g}: time [s]", "steps": "  steps", "evaluations": "  evaluations"}
+            lines += [(title, [row["equal_error"][name] for row in rows]) for name, title in titles.items()]
         lines += lines_of(self.statistics, self.labels)
         if self.statistics:
             title = f"  time for ± {100 * PRECISION:g} % of the energy lost [s]"
             lines.append((title, [self._seconds(label) for label in self.labels]))
         return lines
+
+    def _of_motion(self, known: Mapping[str, tuple[Mapping[str, Any], Trajectory]]) -> list[tuple[str, list[Any]]]:
+        """Those that are numbers of motions, of these metrics and runs by case."""
+        rows = [known[label][0] for label in self.labels]
+        lines = [
+            (f"{title} [{METRICS[name][0]}]", [_of_run(row[name]) for row in rows]) for name, title in TITLES.items()
+        ]
+        lines += rows_of(self._shown(known))
+        lines.append(("open or closed as the reference [-]", [row["agreement"] for row in rows]))
+        lost = [cause for cause in rows[0]["loss"] if any(self.table[label]["loss"][cause] for label in self.labels)]
+        return lines + [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in lost]
 
     def _seconds(self, label: str) -> float:
         """Time [s] that a case takes for a given precision of the energy lost, by its own interval."""
@@ -272,6 +303,12 @@ class Comparison(Result):
         if self.failed:
             facts["left out"] = "; ".join(f"{label} {reason}" for label, reason in self.failed.items())
         return data, coordinates, facts | {name: str(value) for name, value in self.settings.items()}
+
+
+def _of_run(value: Any) -> Any:
+    """A number of a run, or the largest of those that its contacts have."""
+    known = [x for x in value.values() if not math.isnan(x)] if isinstance(value, Mapping) else [value]
+    return max(known, default=math.nan)
 
 
 @telling
@@ -421,7 +458,7 @@ def _compared(
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
     edges = np.linspace(grid[0], t_end, windows + 1)
     threshold = slowest * float(np.nanmax(contact_intervals(runs[reference])["approach"], initial=0.0))
-    table = {}
+    table, accurate = {}, dict[str, tuple[Mapping[str, Any], Trajectory]]()
     for i, case in enumerate(cases):
         run, trial, own = runs[case.label], trials[case.label], known[case.label]
         tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
@@ -433,6 +470,9 @@ def _compared(
             "agreement": agreement(run, runs[reference]), "equal_error": asdict(cost),
         }  # fmt: skip
         table[case.label] = {name: numbers[name] for name in METRICS}
+        solved = measured(own.run, known[reference], edges, threshold)
+        solved |= {"agreement": agreement(own.run, known[reference].run), **dict.fromkeys(ERRORS, math.nan)}
+        accurate[case.label] = solved, own.run
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
     settings = {
@@ -446,6 +486,7 @@ def _compared(
         between=np.array([[scaled_distance(a, b, motion_times(grid, a, b), scale) for b in motions] for a in motions]),
         modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
         forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
+        accurate=accurate,
     )  # fmt: skip
 
 
@@ -458,7 +499,9 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     hits = touches[touches["approach"] > 0.0]
     first = hits[0] if len(hits) else None
     forces = mean_forces(run, edges)
-    depth = max((float(row["depth"]) for row in touches), default=0.0)
+    depths = np.array([np.max(touches["depth"][touches["contact"] == name], initial=0.0) for name in contacts])
+    assert run.origin is not None
+    sizes = clearances(run.origin.system, run.origin.parameters)
 
     def of_first(name: str) -> float:
         return float("nan") if first is None else float(first[name])
@@ -466,7 +509,8 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     return {
         "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
-        "penetration": max(depth, run.certificate.gap_violation),
+        "penetration": max(float(np.max(depths, initial=0.0)), run.certificate.gap_violation),
+        "overlap": dict(zip(contacts, (depths / sizes).tolist(), strict=True)),
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
         "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),

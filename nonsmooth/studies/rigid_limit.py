@@ -20,9 +20,10 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.settings import is_number, shown
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import built, check_build
+from nonsmooth.studies.arguments import built, check_build, mapping, numbers
 from nonsmooth.studies.beyond import RATE, complete, difference_of, horizon_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
@@ -148,8 +149,8 @@ def free_impact(
     >>> round(free_impact(HuntCrossley(stiffness=1e8, restitution=0.5), speed=1.0, mass=1.0).restitution, 4)
     0.663
     """
-    numbers = _checked(law, speed, mass, geometry or {})
-    return _Wall(law, tuple(numbers)).hit(numbers, speed, mass)
+    known = _checked(law, speed, mass, geometry)
+    return _Wall(law, tuple(known)).hit(known, speed, mass)
 
 
 def law_card(
@@ -175,14 +176,16 @@ def law_card(
            0.30     0.2562             0.15632
            0.80     0.7885             0.39705
     """
-    numbers = _checked(law, speed, mass, geometry or {})
-    wall = _Wall(law, tuple(numbers))
-    impact = wall.hit(numbers, speed, mass)
-    asked = np.array(requested if "restitution" in law.numbers() else (), float)
-    impacts = [wall.hit(numbers | {"restitution": float(e)}, speed, mass) for e in asked]
-    p = SimpleNamespace(**numbers)
+    given = _checked(law, speed, mass, geometry)
+    asked = numbers("requested", requested) if "restitution" in law.numbers() else np.zeros(0)
+    if not np.all((asked > 0.0) & (asked <= 1.0)):
+        raise InputError(f"requested must be restitutions, 0 < e <= 1, got {shown(requested)}.")
+    wall = _Wall(law, tuple(given))
+    impact = wall.hit(given, speed, mass)
+    impacts = [wall.hit(given | {"restitution": float(e)}, speed, mass) for e in asked]
+    p = SimpleNamespace(**given)
     k = SimpleNamespace(**{name: float(value) for name, value in law.coefficients(p).items()})
-    known = numbers | {"approach": speed, "force": impact.peak_force, "depth": impact.peak_depth}
+    known = given | {"approach": speed, "force": impact.peak_force, "depth": impact.peak_depth}
     return LawCard(
         law, speed, mass, impact, asked, np.array([each.restitution for each in impacts]),
         np.array([each.penetration_number for each in impacts]),
@@ -190,29 +193,30 @@ def law_card(
     )  # fmt: skip
 
 
-def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float]) -> dict[str, float]:
+def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float] | None) -> dict[str, float]:
+    given = mapping("geometry", geometry)
     if not isinstance(law, NormalLaw):
-        raise InputError(f"law must be a normal law, as Flores(stiffness=1e10, restitution=0.8), got {law!r}.")
-    for name, value in (("speed", speed), ("mass", mass), *geometry.items()):
-        if not (isinstance(value, (int, float)) and 0 < value < math.inf):
-            raise InputError(f"{name} must be a positive number, got {value!r}.")
-    missing = [name for name in law.needs() if name not in geometry]
+        raise InputError(f"law must be a normal law, as Flores(stiffness=1e10, restitution=0.8), got {shown(law)}.")
+    for name, value in (("speed", speed), ("mass", mass), *given.items()):
+        if not (is_number(value) and value > 0.0):
+            raise InputError(f"{name} must be a positive number, got {shown(value)}.")
+    missing = [name for name in law.needs() if name not in given]
     if missing:
         raise InputError(f"{type(law).__name__} needs geometry: give {', '.join(missing)} [m].")
-    return law.numbers() | {name: float(geometry[name]) for name in law.needs()}
+    return law.numbers() | {name: float(given[name]) for name in law.needs()}
 
 
 class _Wall:
     """A law's functions of its numbers, compiled once."""
 
     def __init__(self, law: NormalLaw, names: tuple[str, ...]) -> None:
-        self.law, self.names = law, names
+        contact, self.names = Compliant(law), names  # which checks a law of your own
         p = {name: ca.SX.sym(name) for name in names}
-        constants = law.coefficients(SimpleNamespace(**p))
+        constants = contact.coefficients(SimpleNamespace(**p))
         k = {name: ca.SX.sym(name) for name in constants}
         depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
         still = ca.SX(0), ca.SX(0, 1), ca.SX(0)
-        force, _, elastic, _ = Compliant(law).forces(depth, rate, approach, *still, SimpleNamespace(**k))
+        force, _, elastic, _ = contact.forces(depth, rate, approach, *still, SimpleNamespace(**k))
         self._coefficients = ca.Function("coefficients", [ca.vertcat(*p.values())], [ca.vertcat(*constants.values())])
         arguments = [depth, rate, approach, ca.vertcat(*k.values())]
         self._evaluate = Evaluator(ca.Function("forces", arguments, [ca.vertcat(force, elastic)]))
@@ -407,7 +411,9 @@ def rigid_limit(
     >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
     -2.25 %, -0.99 %, -0.42 %
     """
-    values = np.asarray(stiffness, float)
+    if not callable(law):
+        raise InputError(f"law must be a function of the stiffness that returns Compliant(...), got {law!r}.")
+    values = numbers("stiffness", stiffness)
     if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
         raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
     stepper = stepper or CompliantDae()

@@ -384,6 +384,12 @@ def with_signs_between_rows(run: Run, system: System, parameters: Array) -> Run:
     return run
 
 
+def clearances(system: System, parameters: Array) -> Array:
+    """Clearance or backlash of each contact (nc,) [m]; not a number for one that has neither."""
+    labels = [contact.size_label for contact in system.contact_elements]
+    return np.where(np.array(labels) == "size", math.nan, system.elementwise.gap_sizes(parameters))
+
+
 def with_soft_contact(run: Run) -> Run:
     """The run, whose verdict names the compliant contact that is pressed in farthest beyond its clearance, if any."""
     if run.origin is None or not run.origin.system.compliant or "soft-contact" in run.origin.system.silence:
@@ -392,14 +398,13 @@ def with_soft_contact(run: Run) -> Run:
     sizes = system.elementwise.gap_sizes(parameters)
     if not run.certificate.gap_violation > np.min(sizes, initial=math.inf):
         return run
-    words = [system.elementwise.size_words(i, parameters) for i in range(system.nc)]
-    share = np.where([one.startswith("size") for one in words], 0.0, -bounds(run.gap.array)[0] / sizes)
+    share = np.nan_to_num(-bounds(run.gap.array)[0] / clearances(system, parameters))
     i = int(np.argmax(share))
     if not share[i] > 1.0:
         return run
     said = (
         f'contact "{system.contact_names[i]}" is pressed in by {share[i] * sizes[i]:.2g} m, {share[i]:.2g} times its '
-        f"{words[i]}: its stiffness is too small for contact that is nearly rigid"
+        f"{system.elementwise.size_words(i, parameters)}: its stiffness is too small for contact that is nearly rigid"
     )
     return replace(run, verdict=replace(run.verdict, text=f"{run.verdict.text}; {said}"))
 

@@ -10,8 +10,10 @@ import pytest
 
 from nonsmooth import CirclePlane, Compliant, Gravity, Ground, InputError, Model, PlanarBody, simulate
 from nonsmooth.laws import ElasticLaw, Flores, FrictionLaw, Hertz, HysteresisLaw, KelvinVoigt, NormalLaw, SlipLaw
+from nonsmooth.laws.base import Limit
 from nonsmooth.laws.friction.sticking import BristleLaw
 from nonsmooth.quantities import Quantity
+from nonsmooth.studies import law_card
 
 Stiffness = Annotated[float, Quantity("N/m", positive=True)]
 
@@ -79,11 +81,20 @@ def law(base, **functions):
                      coefficients=lambda self, p: {"K": math.sqrt(p.K)})(K=1.0), "nan N .* instead of math.sqrt"),
         (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.h * depth, h=1.0,
                      __annotations__={"h": float})(), r'annotate h .* Annotated\[float, Quantity\("N/m"\)\]'),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth,
+                     limits=lambda self, p, k: (Limit("speed", high=1.0),))(K=1.0),
+         "Mine has a limit of 'speed'; limits are of approach, force, depth, or of its numbers, K"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth, limits=lambda self, p, k: None)(K=1.0),
+         "Mine cannot be used"),
+        (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth, coefficients=lambda self, p: None)(K=1.0),
+         "Mine cannot be used .* what coefficients"),
     ],
 )  # fmt: skip
 def test_a_normal_law_that_cannot_work_is_refused_where_it_is_made(made, said):
     with pytest.raises(InputError, match=said):
         Compliant(made())
+    with pytest.raises(InputError, match=said):
+        law_card(made(), speed=1.0, mass=1.0)
 
 
 @pytest.mark.parametrize(

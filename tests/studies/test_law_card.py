@@ -65,3 +65,10 @@ def test_input_errors():
         free_impact(Flores(stiffness=Johnson(STEEL, STEEL), restitution=0.6), speed=1, mass=1.0, geometry=joint)
     with pytest.raises(InputError, match="law must be a normal law"):
         law_card(Flores, speed=1.0, mass=1.0)
+    for requested in ((0.0, 0.5), (0.5, 2.0), "half", (None,)):
+        with pytest.raises(InputError, match="requested must be"):
+            law_card(law, speed=1.0, mass=1.0, requested=requested)
+    with pytest.raises(InputError, match="mass must be a positive number, got True"):
+        law_card(law, speed=1.0, mass=True)
+    with pytest.raises(InputError, match="geometry must be values by name"):
+        law_card(law, speed=1.0, mass=1.0, geometry=1e-3)

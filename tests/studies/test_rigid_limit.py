@@ -175,6 +175,11 @@ def test_what_is_refused() -> None:
         limit(0.5, [1e12, 1e11], 3e-3)
     with pytest.raises(InputError, match="add others"):
         limit(0.5, [1e12, 1e13], 3e-3, depth=1.0)
+    with pytest.raises(InputError, match="stiffness must be a list of finite numbers"):
+        limit(0.5, [1e12, "stiff"], 3e-3)
+    rigid = Case("rigid", RIGID, EventDriven(), CONTROL)
+    with pytest.raises(InputError, match=r"law must be a function of the stiffness that returns Compliant\(...\)"):
+        rigid_limit(build, rigid, None, [1e12, 1e13], t_end=3e-3)
 
 
 SENSITIVE = ErrorControl(1e-7, 1e-9, 1e-6, 1e-4)

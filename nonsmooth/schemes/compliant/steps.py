@@ -16,7 +16,7 @@ from nonsmooth.engine.compiled_form import cached
 from nonsmooth.engine.run import MOST, Run, StepBatch, origin_of
 from nonsmooth.engine.steps import ridge_of
 from nonsmooth.exceptions import ValidityWarning
-from nonsmooth.laws.base import Limit
+from nonsmooth.laws.base import LIMITED, Limit
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -36,9 +36,6 @@ SINGULAR = (
     "Rows of joints that are redundant at the start may be independent elsewhere: build the model at a start where no "
     "joints are singular."
 )
-
-#: units of what laws have limits of
-UNITS = {"approach": "m/s", "force": "N", "depth": "m"}
 
 
 def compliant_layout(system: System) -> CompliantLayout:
@@ -66,7 +63,7 @@ class Validity:
             constants = SimpleNamespace(**{name: float(k[place]) for name, place in places.items()})
             self._contacts.append((contact.name, law))
             for limit in law.limits(known, constants):
-                if limit.quantity in UNITS:
+                if limit.quantity in LIMITED:
                     self._limits.setdefault((i, limit.quantity), []).append(limit)
                 elif limit.exceeded(numbers[limit.quantity]):
                     self._warn(i, limit, numbers[limit.quantity])
@@ -82,7 +79,7 @@ class Validity:
         if (name, limit) in self._warned:
             return
         self._warned.add((name, limit))
-        unit = UNITS.get(limit.quantity, "")
+        unit = LIMITED.get(limit.quantity, "")
         reason = f"; {limit.reason}" if limit.reason else ""
         warnings.warn(
             f'Contact "{name}": {type(law.normal).__name__} is meant for {limit}, and has {limit.quantity} = '
