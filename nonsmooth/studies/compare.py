@@ -499,7 +499,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     hits = touches[touches["approach"] > 0.0]
     first = hits[0] if len(hits) else None
     forces = mean_forces(run, edges)
-    depths = np.array([np.max(touches["depth"][touches["contact"] == name], initial=0.0) for name in contacts])
+    depths = np.array([0.0 + np.max(touches["depth"][touches["contact"] == one], initial=0.0) for one in contacts])
     assert run.origin is not None
     sizes = clearances(run.origin.system, run.origin.parameters)
 
