@@ -20,6 +20,7 @@ from nonsmooth.plots.style import (
     display,
     dress,
     legend,
+    legend_lines,
     new_figure,
     power,
     quantity,
@@ -321,8 +322,11 @@ def published(found: PublishedRuns) -> Figure:
     cases, named = list(found.table), list(found.units)
     printed = [name for name in named if any(name in found.printed[case] for case in cases)]
     kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
-    heights = [1.6] * len(found.panels) + ([0.5 + 0.19 * len(printed)] if printed else [])
-    figure = new_figure(max(2.5 * len(cases) + 1.2 * bool(printed), 4.0), sum(heights) + 0.9)
+    names = [[entry[-1] for entry in panel[3]] for panel in found.panels]
+    lines = [legend_lines(one, 2.5) if i == 0 or one != names[i - 1] else 0 for i, one in enumerate(names)]
+    heights = [1.6 + 0.15 * above for above in lines] + ([0.5 + 0.19 * len(printed)] if printed else [])
+    width = max(2.5 * len(cases) + 1.2 * bool(printed), 4.0)
+    figure = new_figure(width, sum(heights) + 0.9)
     share: dict[str, Any] = {"sharex": "row", "sharey": "row", "squeeze": False, "height_ratios": heights}
     axes = figure.subplots(len(heights), len(cases), **share)
     for j, case in enumerate(cases):
@@ -335,10 +339,10 @@ def published(found: PublishedRuns) -> Figure:
             below = f"time [s]{said}" if i == len(found.panels) - 1 else ""
             what = "" if unit in ("-", "%") else "acceleration" if unit.endswith("/s^2") else meaning([], unit)
             beside = f"{what} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
-            dress(axis, heading, below, beside)
-            labels = [[entry[-1] for entry in panel[3]] for panel in found.panels[max(i - 1, 0) : i + 1]]
-            if (i == 0 or labels[0] != labels[1]) and j == len(cases) - 1 and axis.lines:
-                legend(axis, loc="best", ncols=2, handlelength=0.9)
+            dress(axis, heading, below, beside, above=lines[i])
+            if lines[i] and j == len(cases) - 1 and axis.lines:
+                place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+                legend(axis, ncols=-(-len(names[i]) // lines[i]), handlelength=0.9, **place)
             _clip(axis, found, case, unit, series)
         if printed:
             _ratios(axes[-1][j], found, case, kinds, printed)
@@ -349,7 +353,8 @@ def published(found: PublishedRuns) -> Figure:
         decades(axes[-1][0], "x", 3)
     marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
     marks += [Line2D([], [], label="ideal", **IDEAL), Line2D([], [], label="printed", color=INK, **PRINTED)]
-    figure.legend(handles=marks, loc="outside upper right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
+    columns = 5 if width > 5.0 else 3
+    figure.legend(handles=marks, loc="outside upper right", ncols=columns, frameon=False, fontsize=SIZE - 0.5)
     return figure
 
 

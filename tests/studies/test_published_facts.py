@@ -124,6 +124,10 @@ def test_the_figure_has_printed_numbers_and_ratios(rod, problem):
     # kinds of runs differ by more than by colour
     looks = [(line.get_linewidth(), line.get_linestyle(), line.get_alpha()) for line in figure.legends[0].get_lines()]
     assert len(set(looks)) == len(looks) == 4
+    # legends are within the page and above the curves
+    assert figure.legends[0].get_window_extent().x0 > 0
+    legends = {axis: axis.get_legend().get_window_extent() for axis in figure.axes if axis.get_legend()}
+    assert len(legends) == 3 and all(box.y0 >= axis.bbox.y1 for axis, box in legends.items())
     chosen = ["angle error, arm1", "angle error, arm2", "angle error, arm3", "angle error, arm4"]
     axis = plots.published(published(problem, ["1"], kinds={"rigid": (MoreauJean(), 5e-3)}, measures=chosen)).axes[1]
     levels = {abs(float(line.get_ydata()[0])) for line in axis.lines if len(set(line.get_ydata())) == 1}
