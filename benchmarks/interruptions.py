@@ -35,7 +35,7 @@ WRITING = {
     "checkpoint": ([*RUN, "--checkpoint", "out.nc", "--every", "0.001"], "out.nc"),
     "figure": ([*RUN, "--figure", "out.png"], "out.png"),
     "sweep": (
-        ["study", "sweep", "slider-rod", "--case", "2", "--vary", "guide.clearance=1e-5,2e-5,3e-5", "--metric",
+        ["study", "sweep", "slider-rod", "--case", "2", "--grid", "guide.clearance=1e-5,2e-5,3e-5", "--metric",
          "peak-force", "--stepper", "gauss-qp", "--dt", "1e-3", "--t-end", "0.02", "--output", "out.nc"],
         "out.nc",
     ),

@@ -124,12 +124,18 @@ def crowded(file):
         file["q"].attrs[f"a{k}"] = 1.0
 
 
+def undecodable(file):
+    """A byte that no text in UTF-8 has, which no page or table could be written with."""
+    file.attrs.create("status", b"fini\xd5hed", dtype=h5py.string_dtype())
+
+
 HOSTILE = {
     bomb: "is compressed", unwritten: "is not stored inside|more numbers than it can hold", growing: "dimensions",
     external: "lie in another file", virtual: "lie in another file", repeated: "more numbers than it can hold",
     far: "not that of its dimensions", strange: "neither numbers nor texts", nested: "has no table 'time2'",
     linked: "is a link", ring: "is a link", more: "has no table 'rows'", many: "at most 4096 are read",
     wordy: "has too many values", crowded: "has 1",
+    undecodable: "the attribute 'status' of the file is no Unicode text",
 }  # fmt: skip
 
 
@@ -235,6 +241,15 @@ def test_a_long_file_whose_tables_do_not_fit_is_refused(tmp_path, monkeypatch, a
     with pytest.raises(InputError, match=f"is not a .*trajectory.*{LONG[attack]}") as told:
         Trajectory.load(path)
     assert "\n" not in str(told.value)
+
+
+def test_an_escape_that_is_no_character_is_refused(image, tmp_path):
+    path = tmp_path / "run.nc"
+    image.save(path)
+    data = path.read_bytes()[:-LENGTH].replace(b'"slider-rod"', b'"sl\\ud8d5od"', 1)
+    path.write_bytes(data + f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode())
+    with pytest.raises(InputError, match="is not a complete trajectory .*surrogates"):
+        Trajectory.load(path)
 
 
 def test_the_separate_process_needs_nothing_of_the_package():

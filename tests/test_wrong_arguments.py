@@ -74,6 +74,7 @@ CALLS = {
     "motion": (lambda x: PrescribedMotion("d", "ground", "a", coordinate="angle", motion=np.sin, at_a=x), (3,)),
     "harmonic": (lambda x: Harmonic(amplitude=x, period=1.0), ()),
     "profile": (lambda x: MotionProfile(1.0, duration=x), ()),
+    "shape": (lambda x: MotionProfile(1.0, duration=1.0, shape=x), (0,)),
     "spline": (lambda x: Spline((0.0, 1.0), (0.0, 1.0), speeds=x), (0,)),
     "provenance": (lambda x: Model(provenance=x), (0, 3)),
     "dt": (lambda x: simulate(RIGID.build(), GaussQP(), t_end=1e-3, dt=x), (0,)),

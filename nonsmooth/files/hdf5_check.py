@@ -163,6 +163,8 @@ def _attributes(owner: Any, label: str, room: int) -> tuple[dict[str, Any], int]
         if texts:
             room -= len(value)
         found[name] = value[0] if getattr(value, "shape", ()) == (1,) else value
+        if texts and re.search("[\ud800-\udfff]", str(found[name])):  # by which h5py stands for other bytes
+            raise Refused(f"the attribute {name[:60]!r} of {label} is no Unicode text")
     return found, room
 
 

@@ -79,7 +79,7 @@ class MotionProfile(TimeFunction):
     def __post_init__(self) -> None:
         if self.shape is None:
             object.__setattr__(self, "shape", "trapezoidal" if self.jerk is None else "s-curve")
-        if self.shape not in LIMITS:
+        if not (isinstance(self.shape, str) and self.shape in LIMITS):
             raise ModelError(f'MotionProfile: shape must be "trapezoidal", "s-curve" or "cosine", got {self.shape!r}.')
         self._check_finite("distance", "begin", "start")
         if self.distance == 0.0:

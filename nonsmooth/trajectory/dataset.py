@@ -233,7 +233,10 @@ def _from_contents(
     t = _read(variables, "time", ("time",))
     if not (t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0.0)):
         raise ValueError("its times are not finite, ascending numbers")
-    manifest, counts = json.loads(attributes["manifest"]), json.loads(attributes["counts"])
+    manifest, counts, verdict = (json.loads(attributes.get(name, "null")) for name in ("manifest", "counts", "verdict"))
+    json.dumps(
+        [manifest, counts, verdict], ensure_ascii=False
+    ).encode()  # ValueError if a text is none
     if not (isinstance(manifest, dict) and isinstance(counts, dict)):
         raise ValueError("its manifest or its counts are no table")
     tables: dict[str, Any] = {}
@@ -270,7 +273,7 @@ def _from_contents(
         t=t, left=left, impacts=impacts, certificate=Certificate(**worst, energy=energy), manifest=manifest, end=end,
         counts=counts, status=str(attributes["status"]), force_axes=vectors, origin=origin,
         wall_seconds=float(attributes["wall_seconds"]),
-        verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN, **tables,
+        verdict=UNKNOWN if verdict is None else Verdict.read(verdict), **tables,
     )  # fmt: skip
 
 
