@@ -34,6 +34,8 @@ from nonsmooth import (
     laws,
     read_model,
     simulate,
+    simulate_batch,
+    studies,
     with_point_masses,
     write_model,
 )
@@ -89,6 +91,13 @@ CALLS = {
     "stiffness": (lambda x: laws.Flores(stiffness=x, restitution=0.5), ()),
     "end": (lambda x: flexible.beam((0, 0, 0), x, section=SQUARE, material=METAL), ()),
     "youngs": (lambda x: flexible.Material(youngs=x, shear=1.0, density=1.0), (0,)),
+    "batch": (lambda x: simulate_batch(RIGID.build(), x, {}, t_end=1e-3, dt=1e-3), ()),
+    "sample": (lambda x: studies.sample(x, 4), ()),
+    "seed": (lambda x: studies.sample({"a": (0.0, 1.0)}, 4, seed=x), ()),
+    "method": (lambda x: studies.sample({"a": (0.0, 1.0)}, 4, method=x), ()),
+    "output": (lambda x: studies.failure_probability(x, {"a": (0.0, 1.0)}, 0.5), (8,)),
+    "inputs": (lambda x: studies.failure_probability(np.sum, x, 0.5), ()),
+    "section": (lambda x: studies.periodic_section(x, GaussQP(), period=1e-3, steps=1, transient=0, points=1), ()),
     "write": (lambda x: write_model(RIGID, x), (1,)),
     "read": (read_model, ()),
 }  # fmt: skip

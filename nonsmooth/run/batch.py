@@ -23,7 +23,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import handing_over
 from nonsmooth.quantities import in_si
-from nonsmooth.run.arguments import check_step, known_arguments
+from nonsmooth.run.arguments import check_step, check_stepper, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
@@ -103,6 +103,9 @@ def simulate_batches(
     threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None = None,
 ) -> list[xarray.Dataset]:  # fmt: skip
     """Batches of `simulate_batch` for each of the steps; errors of runs go to `failed`, if given, by step and run."""
+    if stepper is None:
+        raise InputError("A batch needs a stepper, such as MoreauJean(); none is chosen for it.")
+    check_stepper(stepper)
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)

@@ -160,6 +160,8 @@ def periodic_section(
         check_count("steps", steps)
         record = steps
         steps = ConstantStep(period / steps)
+    if not (isinstance(system, System) and isinstance(state, State | None)):
+        raise InputError(f"A section needs a System, as of build(), and a State, got {shown(system)}, {shown(state)}.")
     first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
     run = simulate(system, stepper, t_end=t_end, dt=steps, state=state, parameters=parameters, record=record)

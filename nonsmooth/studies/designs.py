@@ -104,8 +104,9 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
     ((1024, 2), np.float64(5.0))
     """
     check_count("The number of runs of a sample", n)
-    n = int(n)
-    if method not in METHODS:
+    check_count("seed", seed, 0)
+    n, distributions = int(n), mapping("distributions", distributions)
+    if not (isinstance(method, str) and method in METHODS):
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:
         raise InputError("A design needs at least one parameter.")

@@ -25,7 +25,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
-from nonsmooth.studies.arguments import check_count, check_share
+from nonsmooth.studies.arguments import check_count, check_share, mapping
 from nonsmooth.studies.designs import drawn
 
 METHODS = ("monte-carlo", "form", "importance", "subset")
@@ -110,12 +110,17 @@ def failure_probability(
     >>> found.low < 0.0126 < found.high
     True
     """
-    if method not in METHODS:
+    if not (isinstance(method, str) and method in METHODS):
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}.")
     if not is_number(limit):
         raise InputError(f"limit must be a finite number, in the unit of the output, got {shown(limit)}.")
     check_share("confidence", confidence)
     check_count("runs", runs)
+    check_count("seed", seed, 0)
+    if not callable(output):
+        raise InputError(f"output must be a function of values (products, inputs), got {shown(output)}.")
+    if not (distributions := mapping("distributions", distributions)):
+        raise InputError("distributions must have at least one input.")
     states = _States(output, distributions, float(limit), two_sided)
     if method == "monte-carlo":
         u = np.random.default_rng(seed).standard_normal((runs, len(distributions)))

@@ -234,9 +234,7 @@ def _from_contents(
     if not (t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0.0)):
         raise ValueError("its times are not finite, ascending numbers")
     manifest, counts, verdict = (json.loads(attributes.get(name, "null")) for name in ("manifest", "counts", "verdict"))
-    json.dumps(
-        [manifest, counts, verdict], ensure_ascii=False
-    ).encode()  # ValueError if a text is none
+    json.dumps([manifest, counts, verdict], ensure_ascii=False).encode()  # ValueError if a text is none
     if not (isinstance(manifest, dict) and isinstance(counts, dict)):
         raise ValueError("its manifest or its counts are no table")
     tables: dict[str, Any] = {}
