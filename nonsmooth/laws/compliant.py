@@ -155,10 +155,8 @@ class Compliant(Law):
                 f"states, got {count[0]} for {2 + tangents} and {count[1]}."
             )
         if unknown:
-            raise InputError(
-                f"Compliant: {name} has a limit of {unknown[0]!r}; limits are of {', '.join(LIMITED)}, or of its "
-                f"numbers, {', '.join(self.numbers())}."
-            )
+            kinds = ", ".join((*LIMITED, *self.numbers()))
+            raise InputError(f"Compliant: {name} has a limit of {unknown[0]!r}; limits are of one of {kinds}.")
 
     @property
     def bristles(self) -> tuple[tuple[str, str], ...]:

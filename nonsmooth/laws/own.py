@@ -65,10 +65,9 @@ def wrong_friction(law: Any, tangents: int) -> str | None:
 
 def unknown_limits(law: Law) -> list[str]:
     """Quantities of a law's ranges of validity that no contact has."""
-    values = _values(law)
-    k = SimpleNamespace(**{name: float(one) for name, one in law.coefficients(SimpleNamespace(**values)).items()})
-    found = law.limits(SimpleNamespace(**values), k)
-    return [limit.quantity for limit in found if limit.quantity not in (*law.numbers(), *LIMITED)]
+    p = SimpleNamespace(**_values(law))
+    k = SimpleNamespace(**{name: float(one) for name, one in law.coefficients(p).items()})
+    return [one.quantity for one in law.limits(p, k) if one.quantity not in (*law.numbers(), *LIMITED)]
 
 
 def _values(law: Law) -> dict[str, float]:

@@ -325,8 +325,7 @@ def published(found: PublishedRuns) -> Figure:
     names = [[entry[-1] for entry in panel[3]] for panel in found.panels]
     lines = [legend_lines(one, 2.5) if i == 0 or one != names[i - 1] else 0 for i, one in enumerate(names)]
     heights = [1.6 + 0.15 * above for above in lines] + ([0.5 + 0.19 * len(printed)] if printed else [])
-    width = max(2.5 * len(cases) + 1.2 * bool(printed), 4.0)
-    figure = new_figure(width, sum(heights) + 0.9)
+    figure = new_figure(width := max(2.5 * len(cases) + 1.2 * bool(printed), 4.0), sum(heights) + 0.9)
     share: dict[str, Any] = {"sharex": "row", "sharey": "row", "squeeze": False, "height_ratios": heights}
     axes = figure.subplots(len(heights), len(cases), **share)
     for j, case in enumerate(cases):
@@ -341,8 +340,8 @@ def published(found: PublishedRuns) -> Figure:
             beside = f"{what} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
             dress(axis, heading, below, beside, above=lines[i])
             if lines[i] and j == len(cases) - 1 and axis.lines:
-                place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
-                legend(axis, ncols=-(-len(names[i]) // lines[i]), handlelength=0.9, **place)
+                columns = -(-len(names[i]) // lines[i])
+                legend(axis, ncols=columns, handlelength=0.9, loc="lower left", bbox_to_anchor=(0.0, 1.0))
             _clip(axis, found, case, unit, series)
         if printed:
             _ratios(axes[-1][j], found, case, kinds, printed)
@@ -353,8 +352,7 @@ def published(found: PublishedRuns) -> Figure:
         decades(axes[-1][0], "x", 3)
     marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
     marks += [Line2D([], [], label="ideal", **IDEAL), Line2D([], [], label="printed", color=INK, **PRINTED)]
-    columns = 5 if width > 5.0 else 3
-    figure.legend(handles=marks, loc="outside upper right", ncols=columns, frameon=False, fontsize=SIZE - 0.5)
+    legend(figure, handles=marks, loc="outside upper right", ncols=5 if width > 5.0 else 3, handlelength=2.0)
     return figure
 
 

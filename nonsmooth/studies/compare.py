@@ -57,6 +57,10 @@ from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
 from nonsmooth.trajectory.verdict import clearances
 
+#: metrics by case
+Table = Mapping[str, Mapping[str, Any]]
+#: those that are errors of a run
+ERRORS = ("own_error", "position_error", "force_error")
 #: metric -> unit and meaning
 METRICS = {
     "verdict": ("-", "whether the run can be trusted, by the accurate solution with its own contact law"),
@@ -83,8 +87,6 @@ METRICS = {
     "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
     "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
 }
-#: metrics that are errors of a run
-ERRORS = ("own_error", "position_error", "force_error")
 #: numbers of whole runs in the main rows of the table
 TITLES = {
     "distance": "distance to the reference", "own_error": "own error",
@@ -111,7 +113,7 @@ class Comparison(Result):
         (cases, cases).
     edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
     settings : end, target, windows, thresholds, and the origin of the accurate solutions
-    accurate : metrics of the accurate solution of each case with its own contact law, and its run
+    accurate : metrics of the accurate solutions of the cases, with their own contact laws, and their runs
     failed : cases left out because their run, or their accurate solution, ended early, with the reason
     statistics
         Of a motion that is sensitive before the end that was requested: what is known of it beyond, by label; the rest
@@ -120,7 +122,7 @@ class Comparison(Result):
     """
 
     cases: tuple[Case, ...]
-    table: Mapping[str, Mapping[str, Any]]
+    table: Table
     runs: Mapping[str, Trajectory]
     reference: str
     truth: Motion = field(repr=False)
@@ -129,7 +131,7 @@ class Comparison(Result):
     edges: Array = field(repr=False)
     forces: Array = field(repr=False)
     settings: Mapping[str, Any]
-    accurate: Mapping[str, tuple[Mapping[str, Any], Trajectory]] = field(repr=False)
+    accurate: tuple[Table, Mapping[str, Trajectory]] = field(repr=False)
     failed: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     show: Chosen = field(default_factory=Chosen)
@@ -149,18 +151,14 @@ class Comparison(Result):
             found[joint] = max(found.get(joint, name), name, key=lambda one: impulse[one])
         return tuple(found.values())
 
-    @property
-    def _measured(self) -> dict[str, tuple[Mapping[str, Any], Trajectory]]:
-        return {label: (self.table[label], self.runs[label]) for label in self.labels}
-
     @cached_property
     def shown(self) -> dict[str, list[float]]:
         """Numbers of the cases, by title with unit: those of what is shown."""
-        return self._shown(self._measured)
+        return self._shown(self.table, self.runs)
 
-    def _shown(self, known: Mapping[str, tuple[Mapping[str, Any], Trajectory]]) -> dict[str, list[float]]:
+    def _shown(self, table: Table, runs: Mapping[str, Trajectory]) -> dict[str, list[float]]:
         what, window = replace(self.show, contacts=self.shown_contacts), float(self.edges[1] - self.edges[0])
-        return numbers_of({label: what.numbers(known[label][1], known[label][0], window) for label in self.labels})
+        return numbers_of({label: what.numbers(runs[label], table[label], window) for label in self.labels})
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
@@ -192,7 +190,8 @@ class Comparison(Result):
         """Titles of rows in which a case differs from the reference by more than the errors of both runs: what they
         differ by from the accurate solutions with their own contact laws."""
         first, found, above = self.labels.index(self.reference), list[str](), ""
-        for (title, values), (_, exact) in zip(*map(self._of_motion, (self._measured, self.accurate)), strict=True):
+        rows = zip(self._of_motion(self.table, self.runs), self._of_motion(*self.accurate), strict=True)
+        for (title, values), (_, exact) in rows:
             name = title.partition(" [")[0]
             below = name.startswith("  ")
             above = above if below else name.partition(":")[0]
@@ -208,7 +207,7 @@ class Comparison(Result):
         """Main rows of the table, a number per case; of each joint the contact with the largest impulse in the
         reference."""
         rows, target = [self.table[label] for label in self.labels], self.settings["target of the own error [-]"]
-        lines = [("verdict", [row["verdict"] for row in rows]), *self._of_motion(self._measured)]
+        lines = [("verdict", [row["verdict"] for row in rows]), *self._of_motion(self.table, self.runs)]
         lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
         if target > 0:
             titles = {"wall": f"at own error {target:g}: time [s]", "steps": "  steps", "evaluations": "  evaluations"}
@@ -219,13 +218,13 @@ class Comparison(Result):
             lines.append((title, [self._seconds(label) for label in self.labels]))
         return lines
 
-    def _of_motion(self, known: Mapping[str, tuple[Mapping[str, Any], Trajectory]]) -> list[tuple[str, list[Any]]]:
+    def _of_motion(self, table: Table, runs: Mapping[str, Trajectory]) -> list[tuple[str, list[Any]]]:
         """Those that are numbers of motions, of these metrics and runs by case."""
-        rows = [known[label][0] for label in self.labels]
+        rows = [table[label] for label in self.labels]
         lines = [
             (f"{title} [{METRICS[name][0]}]", [_of_run(row[name]) for row in rows]) for name, title in TITLES.items()
         ]
-        lines += rows_of(self._shown(known))
+        lines += rows_of(self._shown(table, runs))
         lines.append(("open or closed as the reference [-]", [row["agreement"] for row in rows]))
         lost = [cause for cause in rows[0]["loss"] if any(self.table[label]["loss"][cause] for label in self.labels)]
         return lines + [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in lost]
@@ -458,7 +457,7 @@ def _compared(
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
     edges = np.linspace(grid[0], t_end, windows + 1)
     threshold = slowest * float(np.nanmax(contact_intervals(runs[reference])["approach"], initial=0.0))
-    table, accurate = {}, dict[str, tuple[Mapping[str, Any], Trajectory]]()
+    table, solved = {}, {}
     for i, case in enumerate(cases):
         run, trial, own = runs[case.label], trials[case.label], known[case.label]
         tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
@@ -470,9 +469,8 @@ def _compared(
             "agreement": agreement(run, runs[reference]), "equal_error": asdict(cost),
         }  # fmt: skip
         table[case.label] = {name: numbers[name] for name in METRICS}
-        solved = measured(own.run, known[reference], edges, threshold)
-        solved |= {"agreement": agreement(own.run, known[reference].run), **dict.fromkeys(ERRORS, math.nan)}
-        accurate[case.label] = solved, own.run
+        solved[case.label] = measured(own.run, known[reference], edges, threshold) | dict.fromkeys(ERRORS, math.nan)
+        solved[case.label]["agreement"] = agreement(own.run, known[reference].run)
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
     settings = {
@@ -486,7 +484,7 @@ def _compared(
         between=np.array([[scaled_distance(a, b, motion_times(grid, a, b), scale) for b in motions] for a in motions]),
         modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
         forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
-        accurate=accurate,
+        accurate=(solved, {label: known[label].run for label in solved}),
     )  # fmt: skip
 
 

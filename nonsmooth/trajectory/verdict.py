@@ -386,8 +386,8 @@ def with_signs_between_rows(run: Run, system: System, parameters: Array) -> Run:
 
 def clearances(system: System, parameters: Array) -> Array:
     """Clearance or backlash of each contact (nc,) [m]; not a number for one that has neither."""
-    labels = [contact.size_label for contact in system.contact_elements]
-    return np.where(np.array(labels) == "size", math.nan, system.elementwise.gap_sizes(parameters))
+    free = [contact.size_label == "size" for contact in system.contact_elements]
+    return np.where(free, math.nan, system.elementwise.gap_sizes(parameters))
 
 
 def with_soft_contact(run: Run) -> Run:

@@ -83,7 +83,7 @@ def law(base, **functions):
                      __annotations__={"h": float})(), r'annotate h .* Annotated\[float, Quantity\("N/m"\)\]'),
         (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth,
                      limits=lambda self, p, k: (Limit("speed", high=1.0),))(K=1.0),
-         "Mine has a limit of 'speed'; limits are of approach, force, depth, or of its numbers, K"),
+         "Mine has a limit of 'speed'; limits are of one of approach, force, depth, K"),
         (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth, limits=lambda self, p, k: None)(K=1.0),
          "Mine cannot be used"),
         (lambda: law(ElasticLaw, elastic=lambda self, depth, k: k.K * depth, coefficients=lambda self, p: None)(K=1.0),
