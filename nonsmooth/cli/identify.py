@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from nonsmooth.cli.files import check_writable
 from nonsmooth.cli.inputs import Mechanism, Request, units_of
 from nonsmooth.cli.options import Executor, Identified, Problem, Scheme, Seconds, Shown, progress_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import by_name, number_of, values_of
+from nonsmooth.cli.values import by_name, number_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import read_table
 from nonsmooth.model.drivers import PrescribedMotion
@@ -30,9 +31,9 @@ def excite(
     omega
         Fundamental frequency [rad/s].
     position
-        Largest coordinates, one per drive: 1.2,1.0.
+        Largest coordinates, one per drive, also with units: 1.2,60deg.
     velocity
-        Largest velocities.
+        Largest velocities, as 0.5,30deg/s.
     acceleration
         Largest accelerations.
     criterion
@@ -56,11 +57,11 @@ def excite(
     """
     check_writable("--output", output, (".csv",))
     check_writable("--example", example, (".csv",))
-    bounds = identification.Bounds(
-        tuple(values_of("--position", position)), tuple(values_of("--velocity", velocity)),
-        tuple(values_of("--acceleration", acceleration)),
-    )  # fmt: skip
     Y = _regressor(of)
+    bounds = identification.Bounds(
+        _one_per_drive("--position", position, Y, ""), _one_per_drive("--velocity", velocity, Y, "/s"),
+        _one_per_drive("--acceleration", acceleration, Y, "/s^2"),
+    )  # fmt: skip
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
     with progress_bar() as progress:
         found = identification.excite(Y, bounds, omega, settings=chosen, executor=executor, progress=progress)
@@ -198,6 +199,15 @@ def _regressor(of: Identified) -> Any:
     system = _mechanism(of.problem, of.settings).system
     found = [element.name for element in system.elements if isinstance(element, PrescribedMotion)]
     return identification.regressor(system, of.drives or found, friction=of.friction)
+
+
+def _one_per_drive(option: str, text: str, Y: Any, per: str) -> tuple[float, ...]:
+    """A number for each drive, also with a unit of its coordinate, or of that per time."""
+    words = text.split(",")
+    if len(words) != len(Y.drives):
+        raise InputError(f"{option}={text}: give one number per drive, for {', '.join(Y.drives)}.")
+    units = (("rad" if force == "N m" else "m") + per for force in Y.force_units)
+    return tuple(number_of(option, word, partial(str, unit)) for word, unit in zip(words, units, strict=True))
 
 
 def _range(option: str, text: str, unit: Callable[[], str | None]) -> tuple[float, float]:

@@ -88,6 +88,10 @@ class Translation:
             raise ModelError(
                 f"{name}: gravity, springs, dampers, friction, drives must be numbers below {LARGEST:g}; correct them."
             )
+        if not m.opt.timestep > 0.0:
+            raise ModelError(
+                f"{name}: timestep must be a positive number of seconds, got {m.opt.timestep:g}; correct it."
+            )
         active = bool(np.any(d.eq_active))
         gravity = np.any(m.opt.gravity) and not self.disabled("GRAVITY")
         self.robot = Robot(name=name, silence=[] if gravity else ["no-gravity"], assemble=active)

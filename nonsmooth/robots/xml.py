@@ -111,6 +111,7 @@ def read_source(path: Path) -> Source:
         raise source.error("it is a text for xacro; let xacro make the URDF file of it.")
     if _count(source, root) > MOST:
         raise source.error(f"it has more than {MOST} elements, copies included; make it smaller.")
+    _check_numbers(source, root)
     _strip(root)
     _take_files(source, root)
     source.text = ElementTree.tostring(root, encoding="unicode")
@@ -152,6 +153,14 @@ def _whole(text: str | None) -> int:
     """A whole number, 0 where there is none; what is not a number MuJoCo refuses."""
     found = re.fullmatch(r"\s*\+?(\d{1,12})\s*", text or "")
     return int(found[1]) if found else 0
+
+
+def _check_numbers(source: Source, root: Element) -> None:
+    """Refuse NaN, which MuJoCo takes for a number that is not given."""
+    for element in root.iter():
+        for key, text in element.attrib.items():
+            if "nan" in text.lower().replace("-", " ").split():
+                raise source.error(f'<{element.tag}> has {key}="{text[:40]}", which is not a number; give one.')
 
 
 def _strip(element: Element) -> None:

@@ -28,6 +28,19 @@ def test_files_that_cannot_be_written_are_refused_before_the_search(option, fold
     assert f"{option} " in capsys.readouterr().err and not list(folder.iterdir())
 
 
+def test_bounds_have_the_units_of_the_drives(monkeypatch, capsys):
+    given = []
+    monkeypatch.setattr("nonsmooth.identification.excite", lambda Y, bounds, *_, **__: given.append(bounds) or 1 / 0)
+    words = ["identify", "excite", "xy-pointing", "--omega", "0.4", "--acceleration", "1,1"]
+    with pytest.raises(ZeroDivisionError):
+        main([*words, "--position", "45deg,1.0", "--velocity", "0.25,30 deg/s"])
+    assert given[0].position == pytest.approx((np.pi / 4, 1.0), rel=1e-15)
+    assert given[0].velocity == pytest.approx((0.25, np.pi / 6), rel=1e-15)
+    for position, sentence in (("45deg", "give one number per drive, for motor1, motor2"), ("1,2m", "than rad")):
+        assert main([*words, "--position", position, "--velocity", "1,1"]) == 2
+        assert sentence in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_cutoff_filters_the_measurement(capsys):
     simulated(regressor(xy_pointing().build(), DRIVES), published_motion(), noise=0.01).to_csv("data.csv")
     assert main(["identify", "estimate", "xy-pointing", "--data", "data.csv", "--cutoff", "1e6"]) == 2

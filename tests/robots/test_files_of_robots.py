@@ -66,7 +66,7 @@ REFUSED = {
 HINGE = '<joint name="j" {}/>'
 TWO = LINK.format("a") + LINK.format("b")
 ARM = f'<robot name="r">{TWO}{{}}</robot>'
-LARGE, ABSENT = "must be numbers below 1e.12", "MuJoCo refuses it: .*"
+NAN, LARGE, ABSENT = "which is not a number", "must be numbers below 1e.12", "MuJoCo refuses it: .*"
 #: more of them, each given to the command line
 MORE = {
     mjcf(BOB)[:40]: "is no XML text",
@@ -80,18 +80,22 @@ MORE = {
     mjcf(""): "has no body",
     mjcf(body("bob", "<joint/>", geom='<geom size=".1" mass="-1"/>')): ABSENT + "negative",
     mjcf(body("bob", "<joint/>", geom='<geom size="0"/>')): ABSENT + "positive",
-    mjcf(body("bob", "<joint/>", geom='<geom size="nan"/>')): ABSENT + "nan size",
+    mjcf(body("bob", "<joint/>", geom='<geom size="nan"/>')): NAN,
     mjcf(body("bob", "<joint/>", geom='<geom size=".1" mass="1e300"/>')): LARGE,
-    mjcf(body("bob", "<joint/>", place='pos="nan 0 0"')): LARGE,
+    mjcf(body("bob", "<joint/>", place='pos="nan 0 0"')): NAN,
     mjcf(body("bob", "<joint/>", place='pos="1e400 0 0"')): ABSENT + "too large",
     mjcf(body("bob", "<joint/>", place='quat="0 0 0 0"')): ABSENT + "quaternion",
-    mjcf(body("bob", "<joint/>", place='gravcomp="nan"')): LARGE,
-    mjcf(BOB, '<option gravity="nan 0 0"/>'): LARGE,
+    mjcf(body("bob", "<joint/>", place='gravcomp="nan"')): NAN,
+    mjcf(BOB, '<option gravity="nan 0 0"/>'): NAN,
     mjcf(BOB, '<option gravity="0 0 1e300"/>'): LARGE,
     **{mjcf(body("bob", HINGE.format(one))): LARGE for one in (
-        'damping="nan"', 'damping="1e300"', 'stiffness="1e300"', 'stiffness="1" springref="nan"', 'frictionloss="nan"',
-        'frictionloss="1e308"',
+        'damping="1e300"', 'stiffness="1e300"', 'stiffness="1" springref="inf"', 'frictionloss="1e308"',
     )},
+    **{mjcf(body("bob", HINGE.format(one))): NAN for one in ('damping="nan"', 'frictionloss="nan"')},
+    **{mjcf(body("bob", "<joint/>", geom=f"<geom {one}/>")): NAN for one in (
+            'size=".1" mass="nan"', 'size=".1" density="-NaN"', 'size=".1" euler="nan 0 0"',
+    )},
+    **{mjcf(BOB, f'<option timestep="{one}"/>'): "timestep must be a positive number" for one in ("0", "-1e-3")},
     mjcf(body("bob", HINGE.format('frictionloss="-1"'))): "must be a positive number",
     mjcf(body("bob", HINGE.format('class="absent"'))): ABSENT + "default class",
     mjcf(BOB, '<default><default class="x"><default class="x"/></default></default>'): ABSENT + "default class",
@@ -101,11 +105,11 @@ MORE = {
     mjcf(BOB, '<include file="/dev/zero"/>'): "is not within the folder",
     mjcf(BOB, f'<include file="{"a" * 5000}.xml"/>'): "cannot be read",
     mjcf(BOB, '<asset><hfield name="h" file="../secret.png" size="1 1 1 1"/></asset>'): "is not within the folder",
-    mjcf(BOB, '<asset><mesh name="m" vertex="nan 0 0 1 0 0 0 1 0 0 0 1"/></asset>'): ABSENT + "not finite",
+    mjcf(BOB, '<asset><mesh name="m" vertex="nan 0 0 1 0 0 0 1 0 0 0 1"/></asset>'): NAN,
     mjcf('<replicate count="99999999999"><geom size="1"/></replicate>'): "more than 20000 elements",
     mjcf("<geom size='1'/>" * 30000): "more than 20000 elements",
-    mjcf(BOB, '<equality><connect body1="bob" anchor="nan 0 0"/></equality>'): "must be a finite number",
-    mjcf(body("bob", HINGE.format("")), '<actuator><motor joint="j" gear="nan"/></actuator>'): LARGE,
+    mjcf(BOB, '<equality><connect body1="bob" anchor="nan 0 0"/></equality>'): NAN,
+    mjcf(body("bob", HINGE.format("")), '<actuator><motor joint="j" gear="nan"/></actuator>'): NAN,
     mjcf(BOB, '<keyframe><key name="home" qvel="1e308"/></keyframe>'): LARGE,
     mjcf(body("a", "<joint/>", body("b", "<freejoint/>"))): ABSENT + "free joint",
     ARM.format("".join(JOINT.format(a + b, "revolute", a, b, "0 0 1") for a, b in ("ab", "ba"))): ABSENT,
