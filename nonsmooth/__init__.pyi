@@ -33,6 +33,7 @@ from nonsmooth.model.contacts import PointBox as PointBox
 from nonsmooth.model.contacts import PointPlane as PointPlane
 from nonsmooth.model.contacts import SpherePlane as SpherePlane
 from nonsmooth.model.contacts import SphereSphere as SphereSphere
+from nonsmooth.model.controllers import SampledController as SampledController
 from nonsmooth.model.couplings import Belt as Belt
 from nonsmooth.model.couplings import GearBacklash as GearBacklash
 from nonsmooth.model.couplings import GearPair as GearPair

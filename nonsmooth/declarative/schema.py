@@ -203,6 +203,8 @@ class _Maker:
                 entry = _Form("{}", self.table(get_args(part)[1]), "")
                 by_name: Any = dict.__class_getitem__((str, Annotated[entry.annotation, BeforeValidator(_only_tables)]))
                 forms.append(_Form("<tables>", by_name, "tables by name", (entry,)))
+            elif get_origin(part) is Mapping and get_args(part)[1] is str:
+                forms.append(_checked("formulas", dict[str, str], formulas, "a table of formulas, by name"))
             elif get_origin(part) is Mapping:
                 forms.append(_checked("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
@@ -378,6 +380,13 @@ def numbers(value: Any) -> dict[str, float]:
         if not isinstance(one, (int, float)) or isinstance(one, bool):
             raise wrong(f"must be a table of numbers in SI units, but {name} is {shown(one)}")
     return {name: float(one) for name, one in value.items()}
+
+
+def formulas(value: Any) -> dict[str, str]:
+    """A table of formulas by name."""
+    if not (isinstance(value, dict) and all(isinstance(one, str) for one in value.values())):
+        raise wrong(f'must be a table of formulas, as {{ sum = "sum + angle" }}, got {shown(value)}')
+    return dict(value)
 
 
 def wrong(sentence: str) -> PydanticCustomError:

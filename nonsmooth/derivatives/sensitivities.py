@@ -184,6 +184,8 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivi
     if trajectory.counts.get("steps") != len(trajectory.t) - 1:
         raise InputError(f"Derivatives need every step, record=1; got {len(trajectory.t) - 1} rows.")
     system, p = trajectory.origin.system, trajectory.origin.parameters
+    if system.controllers:
+        raise InputError("Outputs of sampled controllers have no derivatives; compare two runs, or use a Load.")
     names, parameters, starts = _chosen(system, wrt)
     at, order = _values(trajectory, names), [*parameters, *starts]
     moved = np.r_[np.full(system.nq, np.abs(trajectory.q.array - trajectory.q.array[0]).max()),

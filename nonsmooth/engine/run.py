@@ -18,11 +18,12 @@ from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.external_solver import Callbacks
 from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.rows import at_rows
+from nonsmooth.engine.sampling import Sampling
 from nonsmooth.engine.saved_state import Numbers, internal_states, varying
 from nonsmooth.engine.tables import Tables, Viewer
 from nonsmooth.model.corners import before, divided
 from nonsmooth.model.state import InternalStates, State
-from nonsmooth.model.system import System
+from nonsmooth.model.system import Observe, System
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Scheme
@@ -83,8 +84,9 @@ class Run:
         self.states = internal_states(layout, self.memory, scheme.state)
         self._chunk = 64
         self.outside = Callbacks()
+        self.sampling = Sampling(system, values) if system.controllers else None
         #: evaluates rows when no more steps are taken
-        self.observe = Viewer(layout, self.memory)
+        self.observe = self.viewer() if self.sampling else Viewer(layout, self.memory)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -126,8 +128,11 @@ class Run:
         """Take steps whose rows are not read yet; their number, and whether the next step is certified too. Called
         again with the same state, it goes on from where it has come to."""
         if state is not self._at:
+            self.put_controllers(state)
             self._begin_at(state, origin)
             self._at = state
+        if self.sampling is not None and self.sampling.pass_instants(*self._motion()):
+            self._hold()
         self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
         self.tables.reach(min(self._chunk, most), self._left())
@@ -142,6 +147,17 @@ class Run:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    def put_controllers(self, state: State) -> None:
+        """Let sampled controllers begin at a state."""
+        if self.sampling is not None:
+            self.sampling.begin(state)
+            self._hold()
+
+    def _hold(self) -> None:
+        """Write the outputs of controllers, parameters of their loads, into the records."""
+        assert self.sampling is not None
+        self.layout.fill(self.memory, self.values, set(self.sampling.places.tolist()))
 
     def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
@@ -171,11 +187,16 @@ class Run:
         stops["t"][: some.size], stops["before"][: some.size] = some, self._corners[2][k : k + STOPS]
         self._whole["stop"] = self._whole["renewed"] = 0
         self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
+        if self.sampling is not None:
+            after = corners[np.searchsorted(corners, t, side="right") :][:1]
+            self._whole["t_end"] = min(self._t_end, *after.tolist(), math.inf)
 
     def _corners_from(self, origin: float) -> Array:
         """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
         if self._corners is None or self._corners[0] != origin:
             found = self.system.corners(origin, self._t_end, self.values, closed=True)
+            if self.sampling is not None:
+                found = self.sampling.instants(origin, self._t_end, found)
             times = divided(found, origin, self.parts, self.longest)
             self._corners = origin, times, np.where(np.isin(times, found), before(times), times)
         return self._corners[1]
@@ -190,17 +211,25 @@ class Run:
         if raised is not None:
             raise raised
 
-    def viewer(self) -> Viewer:
+    def viewer(self) -> Observe:
         """Evaluates rows while steps go on: in a memory of its own."""
-        return Viewer(self.layout, self.layout.filled(self.values))
+        if self.sampling is None:
+            return Viewer(self.layout, self.layout.filled(self.values))
+        without = self.values.copy()
+        without[self.sampling.places] = 0.0
+        return self.sampling.seen(Viewer(self.layout, self.layout.filled(without)))
 
     def _entry(self, name: str, integers: int = 0) -> Any:
         return entry(self.scheme.text, name, self.root, self.layout.shape, integers)
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""
-        q, v = (self.layout.packed(self.memory, name) for name in ("q", "v"))
-        return State(self._time(), q, v, self.states.of(self.memory))
+        memory = self.states.of(self.memory)
+        return State(*self._motion(), memory if self.sampling is None else self.sampling.kept(memory))
+
+    def _motion(self) -> tuple[float, Array, Array]:
+        """Time, coordinates and velocities after the last step."""
+        return self._time(), self.layout.packed(self.memory, "q"), self.layout.packed(self.memory, "v")
 
     def _time(self) -> float:
         """Time of the records [s]."""
@@ -212,16 +241,20 @@ class Run:
         if self._at is None and not any(self.counts.values()):
             return None
         records = self._varying.of(self.memory).numbers
-        return {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
+        found = {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
+        return found if self.sampling is None else found | {"outputs": self.sampling.snapshot()}
 
     def restore(self, saved: Mapping[str, Any], state: State, origin: float) -> None:
         """Resume from a checkpoint at a state, on a grid that begins at `origin`; ValueError if it does not fit."""
+        self.put_controllers(state)
         self._begin_at(state, origin)
         records = InternalStates(self._varying.fields, np.asarray(saved["records"], dtype=float))
         self._varying.put(self.memory, records)
         if saved["outside"] is not None:
             self.restore_outside(saved["outside"])
             self._varying.put(self.memory, records)  # what resumes outside may use them
+        if self.sampling is not None:
+            self.sampling.restore(saved["outputs"])
         self._at = state if saved["there"] else None
 
     def snapshot_outside(self) -> dict[str, Any] | None:

@@ -33,9 +33,10 @@ class Numbers:
         if not known.fields:
             return
         words = memory.raw.view(np.int64)
-        if known.fields == self.fields and not without:
-            bits = known.numbers.view(np.int64).copy()
-            bits[self._whole] = known.numbers[self._whole]
+        if known.fields[: len(self.fields)] == self.fields and not without:  # those of controllers follow
+            numbers = known.numbers[: self._all.size]
+            bits = numbers.view(np.int64).copy()
+            bits[self._whole] = numbers[self._whole]
             words[self._all] = bits
             return
         for name, place in self._place.items():

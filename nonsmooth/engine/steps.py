@@ -153,6 +153,7 @@ class CompiledSteps(Run):
         system, scheme = self.system, self.scheme
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or scheme.balanced or system.redundant or self.layout.whole["loads"]
+        varying = varying or self.sampling is not None
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         # convex programs have unique velocities, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not scheme.convex else NEVER

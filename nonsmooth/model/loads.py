@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import casadi as ca
 
@@ -135,7 +135,7 @@ class Load(Force):
     parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     dissipative: bool = field(default=False, kw_only=True)
-    body_fields = ("a", "b")
+    body_fields: ClassVar[tuple[str, ...]] = ("a", "b")
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping):
@@ -159,9 +159,13 @@ class Load(Force):
                 raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
         super().__post_init__()
 
+    def _own_names(self) -> tuple[str, ...]:
+        """Names in formulas besides those of the motion."""
+        return tuple(self.parameters)
+
     def _check_formulas(self, what: str, formulas: tuple[Any, ...]) -> None:
         """Raise ModelError unless these are formulas of known names."""
-        known = {*POSITIONS, *self.parameters, *(RATES if what != "energy" else ())}
+        known = {*POSITIONS, *self._own_names(), *(RATES if what != "energy" else ())}
         for formula in formulas:
             if not isinstance(formula, str):
                 raise self.error(f"{what} must be a function or formulas, each a text, got {formula!r}.")
@@ -227,13 +231,9 @@ class Load(Force):
             *t, a, b, p = arguments
             if len(formulas) != size:
                 raise self.error(f"{what} takes {size} formula(s) here, got {len(formulas)}.")
-            names = _motion(a, b, getattr(p, "at_b", ca.SX.zeros(2 if isinstance(a, PlanarPlacement) else 3)))
+            names = names_of_motion(a, b, getattr(p, "at_b", ca.SX.zeros(2 if isinstance(a, PlanarPlacement) else 3)))
             names |= {name: getattr(p, name) for name in self.parameters} | ({"t": t[0]} if t else {})
-            try:
-                value = ca.vertcat(*(ca.SX(evaluate(formula, names)) for formula in formulas))
-            except FormulaError as error:
-                word = "the plane" if isinstance(a, PlanarPlacement) else "space"
-                raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
+            value = self._evaluated(what, formulas, names)
             return value if size == 1 else a.rotate(value)
         try:
             expression = column_of(law, arguments)
@@ -256,6 +256,14 @@ class Load(Force):
             raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
         return expression
 
+    def _evaluated(self, what: str, formulas: tuple[str, ...], names: Mapping[str, ca.SX]) -> ca.SX:
+        """The values of formulas as a column."""
+        try:
+            return ca.vertcat(*(ca.SX(evaluate(formula, names)) for formula in formulas))
+        except FormulaError as error:
+            word = "space" if "z" in names else "the plane"
+            raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
+
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""
         a, b = self.spots(p)
@@ -273,7 +281,7 @@ class Load(Force):
         }
 
 
-def _motion(a: Any, b: Any, at_b: ca.SX) -> dict[str, ca.SX]:
+def names_of_motion(a: Any, b: Any, at_b: ca.SX) -> dict[str, ca.SX]:
     """The motion of b relative to a, in the frame of a, by name."""
     offset, relative = b.point(at_b) - a.position, b.point_velocity(at_b) - a.velocity
     turning = b.angular_velocity - a.angular_velocity

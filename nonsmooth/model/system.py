@@ -20,6 +20,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact, with_law
+from nonsmooth.model.controllers import SampledController
 from nonsmooth.model.corners import Corners
 from nonsmooth.model.elements import Element
 from nonsmooth.model.equations import Compliance, Equations
@@ -190,6 +191,11 @@ class System:
     def impact_laws(self) -> tuple[str, ...]:
         """The impact law of each rigid contact."""
         return tuple(e.contact.impact for e in self.contact_elements if isinstance(e.contact, Rigid))
+
+    @cached_property
+    def controllers(self) -> tuple[SampledController, ...]:
+        """The sampled controllers, whose outputs change within a run."""
+        return tuple(e for e in self.elements if isinstance(e, SampledController))
 
     @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:

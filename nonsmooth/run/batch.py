@@ -107,6 +107,8 @@ def simulate_batches(
         raise InputError("A batch needs a stepper, such as MoreauJean(); none is chosen for it.")
     check_stepper(stepper)
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
+    if system.controllers:
+        raise InputError("Sampled controllers do not run in batches; call simulate, or studies.sweep, for each run.")
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
     if states is not None:

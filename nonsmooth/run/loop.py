@@ -125,6 +125,7 @@ class TimeLoop:
             if self.checkpoint is not None and self.checkpoint.saved_state is not None:
                 state = self._restore(self.checkpoint.saved_state, steps, origin)
             else:
+                steps.put_controllers(first)
                 begun = steps.start(first)
                 if begun is None:
                     raise SolverFailed(steps.failure(first))

@@ -330,7 +330,7 @@ def _run(
     )  # fmt: skip
 
     def compile() -> Any:
-        made = steps(system, stepper, control, _in_last_digits(values) if level % 2 else values, t_end)
+        made = steps(system, stepper, control, _in_last_digits(values) if level % 2 else values.copy(), t_end)
         made.parts = 3**level  # an odd number, since steps that fail are repeated with half of their length
         return made
 

@@ -24,6 +24,7 @@ from nonsmooth import (
     ModelError,
     PlanarBody,
     PointForce,
+    SampledController,
     SpatialBody,
     Spring,
     Table,
@@ -107,6 +108,16 @@ CASES: dict[type, list[tuple[int, Case]]] = {
         (3, lambda a, b: Load("it", a, b, force=drag, torque=turning, at_b=(0.2, 0.5, -0.3))),
         (3, lambda a, b: Load("it", a, b, energy=lambda a, b, p: ca.dot(a.position, b.position))),
     ],
+    SampledController: [
+        (2, lambda a, b: SampledController("it", a, b, torque="-angle", held=2.0, period=1e-3)),
+        (
+            2,
+            lambda a, b: SampledController(
+                "it", a, b, force=("-x", "0"), held=(2.0, 1.0), at_b=(0.2, 0.5), period=1e-3
+            ),
+        ),
+        (3, lambda a, b: SampledController("it", a, b, torque="-angle", held=2.0, axis_a=(1.0, 2.0, 2.0), period=1e-3)),
+    ],
     Gravity: [
         (2, lambda a, b: Gravity("it", acceleration=(1.0, -9.81))),
         (3, lambda a, b: Gravity("it", acceleration=(1.0, 0.5, -9.81))),
@@ -116,7 +127,7 @@ CASES: dict[type, list[tuple[int, Case]]] = {
 
 def kinds(base: type) -> list[type]:
     below = [kind for kind in base.__subclasses__() if kind.__module__.startswith("nonsmooth.")]
-    return [leaf for kind in below for leaf in kinds(kind)] or [base]
+    return [leaf for kind in below for leaf in kinds(kind)] + [base] * (not below or base in CASES)
 
 
 def cases(choose: Callable[[type], bool] = lambda kind: True) -> list[Any]:
