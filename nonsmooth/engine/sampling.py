@@ -57,7 +57,7 @@ class _Sampler:
         self.states = np.array([float(e.start.get(name, 0.0)) for name in e.states])
 
     def numbers(self) -> Array:
-        """What a state keeps of it."""
+        """Numbers that a state keeps of it."""
         return np.concatenate([(self.sample, self.output), self.held, self.pending, self.states])
 
     def instants(self, t_start: float, t_end: float) -> Array:

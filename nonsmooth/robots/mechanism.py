@@ -13,6 +13,8 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Gravity, PointForce, TorsionDamper, TorsionSpring
@@ -34,6 +36,7 @@ from nonsmooth.model.joints import (
 from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.shapes import MOST_TRIANGLES, BoxShape, CylinderShape, Mesh, MeshShape, RodShape, SphereShape
+from nonsmooth.robots.contacts import add_contacts
 from nonsmooth.robots.report import Became, Report
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -61,9 +64,10 @@ class Robot(Model):
 class Translation:
     """The model of a compiled robot `m`, in the state of its data `d`."""
 
-    def __init__(self, m: Any, d: Any, name: str) -> None:
+    def __init__(self, m: Any, d: Any, name: str, contacts: Rigid | Compliant | None = None) -> None:
         import mujoco
 
+        self.contacts = contacts
         self.mujoco, self.m, self.d, self.zero = mujoco, m, d, mujoco.MjData(m)
         for data in (d, self.zero):
             mujoco.mj_kinematics(m, data)
@@ -118,8 +122,14 @@ class Translation:
             self.equality(e)
         for g in range(self.m.ngeom):
             self.shape(g)
+        if self.contacts is not None and not self.disabled("CONTACT"):
+            add_contacts(self, self.contacts)
         self.rest()
         return self.robot
+
+    def kind_of(self, g: int) -> str:
+        """The kind of a geom, as "sphere"."""
+        return str(self.mujoco.mjtGeom(int(self.m.geom_type[g])).name.removeprefix("mjGEOM_").lower())
 
     def disabled(self, word: str) -> bool:
         flag = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{word}", None)
@@ -477,10 +487,10 @@ class Translation:
 
     def shape(self, g: int) -> None:
         """A geom that is seen, for drawing."""
-        m, i, kind = self.m, self.owner[self.m.geom_bodyid[g]], int(self.m.geom_type[g])
+        m, i = self.m, self.owner[self.m.geom_bodyid[g]]
         if m.geom_group[g] >= SEEN or m.geom_rgba[g][3] == 0:
             return
-        word = self.mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
+        word = self.kind_of(g)
         at, R = (
             self.point(i, self.zero.geom_xpos[g]),
             self.frame(i, self.zero)[1].T @ self.zero.geom_xmat[g].reshape(3, 3),
@@ -518,7 +528,7 @@ class Translation:
             if m.body_mocapid[i] >= 0:
                 self.report.add("replaced", "mocap body", self.body_names[i], "part of the ground")
         geoms = int(np.count_nonzero(m.geom_contype | m.geom_conaffinity))
-        if (geoms > 1 or m.npair) and not self.disabled("CONTACT"):
+        if (geoms > 1 or m.npair) and self.contacts is None and not self.disabled("CONTACT"):
             self.report.add("left out", "contacts", "geoms", f"{geoms} that can touch, {m.npair} pairs by name")
         for t in range(m.ntendon):
             self.report.add(

@@ -9,6 +9,8 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.files import path_of
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.robots import ENDINGS
 from nonsmooth.robots.compiling import compiled
 from nonsmooth.robots.mechanism import HINGE, SLIDE, Robot, Translation
@@ -17,15 +19,16 @@ from nonsmooth.settings import hint, is_number, shown
 
 
 def read_robot(
-    path: str | os.PathLike[str], *, keyframe: str | int | None = None, position: Mapping[str, float] | None = None
-) -> Robot:
+    path: str | os.PathLike[str], *, keyframe: str | int | None = None, position: Mapping[str, float] | None = None,
+    contacts: Rigid | Compliant | None = None,
+) -> Robot:  # fmt: skip
     """The model of a robot in an MJCF or URDF file, compiled by MuJoCo's own reader (extra `robots`).
 
     Taken are trees of bodies with hinges, slides, balls and free bodies, loops closed by ``connect`` and ``weld``,
     springs, dampers and dry friction, motors, position and velocity servos with a constant control, compensation of
-    gravity, and geoms as shapes for drawing. Armature, limits, contacts, tendons and couplings of joints are left out.
-    `Robot.report` lists what was taken, replaced and left out. Files that the text names are read only within its
-    folder.
+    gravity, and geoms as shapes for drawing; on request contacts of these. Armature, limits, tendons and couplings of
+    joints are left out. `Robot.report` lists what was taken, replaced and left out. Files that the text names are read
+    only within its folder.
 
     Parameters
     ----------
@@ -33,6 +36,9 @@ def read_robot(
     keyframe : optional, name or number of a keyframe, the initial state
         Without it that named "home"; where there is none, the reference configuration ``qpos0``, at rest.
     position : optional, [rad] of a hinge or [m] of a slide by its name, instead of that of the keyframe
+    contacts : optional, law of the contacts of geoms
+        Without it there are none. Geoms that can touch in MuJoCo get an element where there is one: spheres, capsules,
+        ellipsoids, boxes by their corners and cylinders by points on their rims, on planes; spheres on spheres.
 
     Raises
     ------
@@ -48,6 +54,8 @@ def read_robot(
         Once, of kinds of parts that are left out.
     """
     path = path_of(path, "The file of a robot")
+    if not (contacts is None or isinstance(contacts, Rigid | Compliant)):
+        raise InputError(f"contacts is a law, Rigid(...) or Compliant(...), got {shown(contacts)}.")
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: the file of a robot ends in {', '.join(ENDINGS)}.")
     source = read_source(path)
@@ -71,7 +79,7 @@ def read_robot(
         d.qpos[m.jnt_qposadr[joints[name]]] = value
     if not (np.all(np.isfinite(d.qpos)) and np.all(np.isfinite(d.qvel))):
         raise source.error("its initial state is not finite; correct the keyframe.")
-    robot = Translation(m, d, path.stem).made()
+    robot = Translation(m, d, path.stem, contacts).made()
     robot.origin = {"source": f"the file {path.name}"}
     for name, what in source.taken_out:
         robot.report.add("left out", "drawing", name, what)
