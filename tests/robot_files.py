@@ -82,6 +82,18 @@ TREES = {
         <velocity joint="spin" kv="3"/><position joint="slide" kp="90"/><motor joint="slide"/></actuator>
         <keyframe><key name="home" qpos=".4 .1 -.2" qvel="1 2 3" ctrl=".9 .3 .2 .05 .6"/></keyframe>""",
     ),
+    "table": mjcf(
+        body("a", '<joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 1" damping="2"/>'
+             '<joint name="b" type="ball" pos=".05 0 0"/>', body("b", '<joint name="h" axis="0 1 0"/>'))
+    ),
+    "bead": mjcf(
+        body("a", '<joint name="x" type="slide" axis="1 0 1" stiffness="9"/><joint name="b" type="ball" damping=".1"/>')
+    ),
+    "six joints": mjcf(
+        body("1", '<joint axis="0 0 1"/>', body("2", '<joint axis="0 1 0"/>', body("3", '<joint axis="0 1 0"/>',
+             body("4", '<joint axis="1 0 0"/>', body("5", '<joint axis="0 1 0"/>',
+                  body("6", '<joint axis="1 0 0"/>'))))))
+    ),
     "urdf": (
         '<robot name="r"><link name="base"/>' + "".join(map(LINK.format, "abcd"))
         + JOINT.format("j1", "revolute", "base", "a", "0 0 1") + JOINT.format("j2", "continuous", "a", "b", "0 1 0")

@@ -86,7 +86,7 @@ def _elements(robot: Translation, first: int, second: int, law: Rigid | Complian
     both: Any = {"at_a": at_a, "contact": law}
     if kinds == ("sphere", "sphere"):
         radii: Any = {"radius_a": float(m.geom_size[first][0]), "radius_b": float(size[0])}
-        yield SphereSphere(label, *names, **both, **radii, at_b=at_b)
+        yield SphereSphere(label, a=names[0], b=names[1], **both, **radii, at_b=at_b)
     if kinds[0] != "plane":
         return
     both["normal"] = robot.along(a, zero.geom_xmat[first].reshape(3, 3)[:, 2])

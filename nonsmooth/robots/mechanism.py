@@ -7,6 +7,7 @@ point and of the orientation, which together are one of the joints of `nonsmooth
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from nonsmooth.model.joints import (
 from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.shapes import MOST_TRIANGLES, BoxShape, CylinderShape, Mesh, MeshShape, RodShape, SphereShape
+from nonsmooth.model.stops import Limits
 from nonsmooth.robots.contacts import add_contacts
 from nonsmooth.robots.report import Became, Report
 
@@ -329,16 +331,42 @@ class Translation:
                 if np.any(values[dof : dof + size]) and not (what == "friction" and kind in (HINGE, SLIDE)):
                     self.report.add("left out", what, label, f"{float(np.max(values[dof : dof + size])):g}")
             if m.jnt_limited[j] and not self.disabled("LIMIT"):
-                self.report.add("left out", "limits", label, "{:g} to {:g}".format(*m.jnt_range[j]))
+                self.limits(j, label)
+
+    def limits(self, j: int, label: str) -> None:
+        """Stops of a hinge or a slide, with the rigid law of contacts, without friction."""
+        m, i, kind = self.m, int(self.m.jnt_bodyid[j]), int(self.m.jnt_type[j])
+        a, text = self.owner[m.body_parentid[i]], "{:g} to {:g}".format(*m.jnt_range[j])
+        turned = kind == HINGE and np.ptp(m.jnt_range[j]) >= 2 * np.pi
+        if not isinstance(self.contacts, Rigid) or turned or kind not in (HINGE, SLIDE) or not self.alone(j):
+            self.report.add("left out", "limits", label, text)
+            return
+        low, high = (float(x) for x in m.jnt_range[j] - m.qpos0[m.jnt_qposadr[j]])
+        given: dict[str, Any] = {"axis_a": self.along(a, self.zero.xaxis[j]), "low": low, "high": high}
+        if kind == HINGE:
+            given |= {"radius": 1.0, "quaternion": self.turned(a, i)}
+        else:
+            at = self.anchor(i)
+            given |= {"coordinate": "displacement", "at_a": self.point(a, at), "at_b": self.point(i, at)}
+        law = replace(self.contacts, friction=0.0)
+        stops = Limits(self.name(f"{label}_limits"), self.body_names[a], self.body_names[i], **given, contact=law)
+        self.add(stops, "taken", "limits", text)
+
+    def alone(self, j: int) -> bool:
+        """Whether a hinge is the only turn of its body, or its other slides are perpendicular to a slide."""
+        i, n = int(self.m.jnt_bodyid[j]), self.zero.xaxis[j]
+        if self.m.jnt_type[j] == HINGE:
+            return self.joints_of(i, HINGE, BALL) == [j]
+        return all(k == j or abs(n @ self.zero.xaxis[k]) < SAME for k in self.joints_of(i, SLIDE))
 
     def friction(self, j: int, label: str, bound: float) -> None:
         """Dry friction of a hinge or a slide; of two hinges about the axis of the one in the frame of the parent, and
         of the other in that of the body."""
         i = int(self.m.jnt_bodyid[j])
         ends, n = (self.owner[self.m.body_parentid[i]], i), self.zero.xaxis[j]
-        turns, slides = self.joints_of(i, HINGE, BALL), self.joints_of(i, SLIDE)
+        turns = self.joints_of(i, HINGE, BALL)
         hinge, name = self.m.jnt_type[j] == HINGE, self.name(f"{label}_friction")
-        if not (len(turns) <= 2 if hinge else all(k == j or abs(n @ self.zero.xaxis[k]) < SAME for k in slides)):
+        if not (len(turns) <= 2 if hinge else self.alone(j)):
             self.report.add("left out", "friction", label, f"{bound:g}, of one of several turns or oblique slides")
             return
         if hinge and j != turns[0]:
@@ -359,14 +387,13 @@ class Translation:
         m, i = self.m, int(self.m.jnt_bodyid[j])
         a, b = self.owner[m.body_parentid[i]], i
         names, n = (self.body_names[a], self.body_names[b]), self.zero.xaxis[j]
-        turns, slides = self.joints_of(i, HINGE, BALL), self.joints_of(i, SLIDE)
+        turns = self.joints_of(i, HINGE, BALL)
         hinge, axis, free = m.jnt_type[j] == HINGE, self.along(a, n), rest - float(m.qpos0[m.jnt_qposadr[j]])
-        alone = turns == [j] if hinge else all(k == j or abs(n @ self.zero.xaxis[k]) < SAME for k in slides)
         of_cross = hinge and len(turns) == 2 and not damping and constant is None
         given = {"nx": axis[0], "ny": axis[1], "nz": axis[2]}
         if not (stiffness or damping or constant is not None):
             return True
-        if not (alone or of_cross) or stiffness < 0 or damping < 0:
+        if not (self.alone(j) or of_cross) or stiffness < 0 or damping < 0:
             why = "negative" if stiffness < 0 or damping < 0 else "of one of several turns or oblique slides"
             self.report.add("left out", "spring, damper or drive", label, why)
             return False

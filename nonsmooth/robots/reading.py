@@ -26,9 +26,9 @@ def read_robot(
 
     Taken are trees of bodies with hinges, slides, balls and free bodies, loops closed by ``connect`` and ``weld``,
     springs, dampers and dry friction, motors, position and velocity servos with a constant control, compensation of
-    gravity, and geoms as shapes for drawing; on request contacts of these. Armature, limits, tendons and couplings of
-    joints are left out. `Robot.report` lists what was taken, replaced and left out. Files that the text names are read
-    only within its folder.
+    gravity, and geoms as shapes for drawing; on request contacts of these, and limits of joints. Armature, tendons and
+    couplings of joints are left out. `Robot.report` lists what was taken, replaced and left out. Files that the text
+    names are read only within its folder.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def read_robot(
     keyframe : optional, name or number of a keyframe, the initial state
         Without it that named "home"; where there is none, the reference configuration ``qpos0``, at rest.
     position : optional, [rad] of a hinge or [m] of a slide by its name, instead of that of the keyframe
-    contacts : optional, law of the contacts of geoms
+    contacts : optional, law of the contacts of geoms; a rigid one, without friction, is that of limits too
         Without it there are none. Geoms that can touch in MuJoCo get an element where there is one: spheres, capsules,
         ellipsoids, boxes by their corners and cylinders by points on their rims, on planes; spheres on spheres.
 

@@ -124,3 +124,25 @@ def test_no_more_pairs_than_can_be_considered(tmp_path):
     warnings.simplefilter("ignore", ModelWarning)
     with pytest.raises(InputError, match="contacts of more than 2000 geoms"):
         read_robot(path, contacts=HARD)
+
+
+def test_limits_are_those_of_the_file():
+    """Of a hinge and a slide with references that are not zero; a hinge of a full turn and more has none."""
+    joints = '<joint name="{}" axis="0 1 2" type="{}" range="{}" limited="true" ref="{}"/>'
+    slide = body(
+        "b", joints.format("s", "slide", "-.2 .3", ".1"), body("c", joints.format("w", "hinge", "-300 90", "0"))
+    )
+    m = mujoco.MjModel.from_xml_string(mjcf(body("a", joints.format("h", "hinge", "-40 70", "20"), slide)))
+    d, rng = mujoco.MjData(m), np.random.default_rng(1)
+    d.qpos[:] = [np.deg2rad(20), 0.1, 0.0]
+    robot = Translation(m, d, "arm", HARD).made()
+    assert [row.name for row in robot.report.left_out if row.part == "limits"] == ["w"]
+    system = robot.build()
+    for _ in range(10):
+        d.qpos[:2] = rng.uniform([np.deg2rad(-40), -0.2], [np.deg2rad(70), 0.3])
+        found = Translation(m, d, "arm")
+        found.bodies()
+        q = np.concatenate([e.start()[0] for e in found.robot.elements if isinstance(e, SpatialBody)])
+        ranges = m.jnt_range[:2]
+        expected = np.column_stack([d.qpos[:2] - ranges[:, 0], ranges[:, 1] - d.qpos[:2]]).ravel()
+        assert np.allclose(system.true_gaps(q[None], system.parameter_values)[0], expected, rtol=0.0, atol=1e-12)

@@ -10,7 +10,7 @@ from nonsmooth import ErrorControl, EventDriven, SpatialBody, simulate
 from nonsmooth.robots.mechanism import Translation
 
 mujoco = pytest.importorskip("mujoco")
-STATES = 10
+STATES = 100
 #: round-off of accelerations of some 100 rad/s^2 in chains of four bodies
 TOLERANCE = 1e-10
 
@@ -18,8 +18,8 @@ TOLERANCE = 1e-10
 def compared(m, d, system, constraints=None):
     """Largest relative differences of mass matrix, forces and accelerations."""
     translation = Translation(m, d, "robot")
-    robot = translation.made()
-    M, h, W, bias = at(system, robot)
+    translation.bodies()
+    M, h, W, bias = at(system, translation.robot)
     J, J_rate = jacobians(m, d, translation)
     mass, forces = full_mass(m, d), d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias
     mine = J.T @ (h - M @ (J_rate @ d.qvel))
@@ -69,7 +69,8 @@ def test_friction_has_the_bounds_of_mujoco(name):
         d.qvel[:] = rng.choice((-1.0, 1.0), size=m.nv) * rng.uniform(1.0, 2.0, size=m.nv)
         mujoco.mj_forward(m, d)
         translation = Translation(m, d, name)
-        q = np.concatenate([e.start()[0] for e in translation.made().elements if isinstance(e, SpatialBody)])
+        translation.bodies()
+        q = np.concatenate([e.start()[0] for e in translation.robot.elements if isinstance(e, SpatialBody)])
         J, _ = jacobians(m, d, translation)
         W_T = np.asarray(system.W_T(q, p))[:, ::2]
         force = -J.T @ W_T @ (bounds * np.sign(W_T.T @ J @ d.qvel))
