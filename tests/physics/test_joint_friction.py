@@ -23,6 +23,7 @@ from nonsmooth import (
     PointPlane,
     Prismatic,
     Revolute,
+    RevoluteClearance,
     Rigid,
     SimulationFailed,
     SpatialBody,
@@ -407,3 +408,21 @@ def test_compliant_models_need_the_rate_below_which_it_sticks():
     mixed.add(PointPlane("wall", "ground", "rod", at_a=(0.0, -2.0), contact=law))
     with pytest.raises(ModelError, match="give stick_rate"):
         mixed.build()
+
+
+def test_friction_in_proportion_to_the_force_in_a_joint_is_that_of_a_journal():
+    """A wheel of weight W that runs down on a journal of radius r, with a moment W r mu / sqrt(1 + mu^2).
+
+    The journal has climbed its bearing up to where normal and friction force balance the weight; there it stays, and
+    the rate falls in proportion to time, by 1e-9."""
+    mass, inertia, radius, play, mu, rate = 2.0, 0.05, 0.01, 2e-5, 0.2, 30.0
+    climbed = np.arctan(mu)
+    centre = (-play * np.sin(climbed), -play * np.cos(climbed))
+    wheel = PlanarBody("wheel", mass=mass, inertia=inertia, position=centre, angular_velocity=rate)
+    rubs = Rigid(restitution=0.0, friction=mu)
+    bearing = RevoluteClearance("bearing", "ground", wheel, clearance=play, radius=radius, contact=rubs)
+    system = Model([Ground(), wheel, bearing, Gravity(acceleration=(0.0, -9.81))]).build()
+    run = simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-10, 1e-12))
+    moment = mass * 9.81 * radius * mu / np.hypot(1.0, mu)
+    assert run.v["wheel.angle"][-1] == pytest.approx(rate - moment / inertia, rel=1e-9)
+    assert np.hypot(run.q["wheel.x"][-1], run.q["wheel.y"][-1]) == pytest.approx(play, rel=1e-9)
