@@ -182,6 +182,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"force": ("-k * x", "where(vx > 0, -1, 1)"), "at_b": (0.1, 1 / 3), "parameters": {"k": 0.1}},
         {"force": ("-x", "-y", "-z"), "torque": ("t", "-omega_y", "0"), "energy": "z**2", "at_b": (0.1, 0.2, 1 / 3)},
     ],
+    "sampled-controller": [
+        {"torque": "-k * angle + sum", "period": 1e-3, "delay": 1e-4, "states": {"sum": "sum - angle"},
+         "start": {"sum": 0.2}, "parameters": {"k": 0.1}, "resolution": {"angle": 1 / 3}, "step": 0.1, "held": 0.2},
+        {"torque": "-angle", "period": 1e-3, "axis_a": (0.0, 1.0, 1 / 3), "quaternion": QUATERNION, "saturation": 0.1},
+        {"force": ("-x", "0"), "period": 1e-3, "held": (0.1, 0.2), "at_b": (0.1, 1 / 3)},
+    ],
     "box-shape": [{"edges": (0.2, 1 / 3)}, {"edges": (0.2, 0.1, 1 / 3), "at": (0.1, -0.0, 0.2),
                                            "quaternion": QUATERNION}],
     "sphere-shape": [{"radius": 1 / 3, "at": (0.1, -0.0)}],
@@ -222,11 +228,12 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
     functions, order = system.functions, list(element.numbers())
     p = np.array([element.numbers()[name] for name in order])
     rng = np.random.default_rng(1)
-    z = rng.standard_normal((2, 12 if system.dimension == 3 else 4))
-    twist = rng.standard_normal((2, 6 if system.dimension == 3 else 3))
     count = len(element.body_fields)
+    places = max(count, 2)
+    z = rng.standard_normal((places, 12 if system.dimension == 3 else 4))
+    twist = rng.standard_normal((places, 6 if system.dimension == 3 else 3))
     if system.dimension == 2 and element.turns:
-        z = np.hstack([z, rng.standard_normal((2, 1))])
+        z = np.hstack([z, rng.standard_normal((places, 1))])
     if hasattr(element, "constraint"):
         found = functions.constraint(element)(t, *z, p)
     elif hasattr(element, "gaps"):
