@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "laws": set(),
     "flexible": set(),
     "model": {"flexible", "laws"},
-    "robots": {"model"},
+    "robots": {"model", "laws"},
     "programs": set(),
     "solvers": {"programs"},
     "step": {"model", "laws", "programs"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact, CylinderPlane, EllipsoidPlane, PointPlane, SpherePlane, SphereSphere
 
-if TYPE_CHECKING:
-    from nonsmooth.robots.mechanism import Translation
+#: a `nonsmooth.robots.mechanism.Translation`, which imports this module
+Translation = Any
 
 #: geoms whose pairs are considered, at most
 MOST = 2000
