@@ -17,14 +17,16 @@ def gradient(
     problem: Problem, *, of: tuple[str, ...], by: tuple[str, ...] = (), case: str | None = None,
     t_end: Seconds | None = None, settings: tuple[str, ...] = (), written: Shown,
 ) -> None:  # fmt: skip
-    """Derivatives of the state at the end by parameters and start, through the impacts of one event-driven run.
+    """Derivatives of the state at the end, of means, extrema and forces by parameters and start, through the impacts of
+    one event-driven run.
 
     The change is that of a tolerance, half of its width, or of a hundredth of the value; the most important is first.
 
     Parameters
     ----------
     of : NAME
-        Coordinate slider.x, or its velocity v:slider.x; repeatable.
+        Coordinate slider.x, or its velocity v:slider.x, at the end; mean:slider.x, largest:, smallest: over the run; of
+        a contact impulse:pin, mean-force:, peak-force:, peak-impulse:, fastest-approach:; repeatable.
     by : --by NAME, default: all clearances and toleranced parameters
         Parameter pin.clearance, coordinate of the start slider.x, or its velocity v:slider.x; repeatable.
     case
@@ -35,6 +37,7 @@ def gradient(
         Argument of the problem or element.parameter; repeatable.
     """
     from nonsmooth.derivatives import gradient as differentiate
+    from nonsmooth.derivatives.measures import Measure
 
     request = Request(problem=problem, case=case, t_end=t_end, settings=settings).completed()
     made = request.mechanism()
@@ -60,11 +63,10 @@ def gradient(
     }  # fmt: skip
     labels = [f"{names[k]}, {said[k]}" for k in order]
     effects = {name: row[order] * np.array(steps)[order] for name, row in zip(of, found.values, strict=True)}
-    state = dict(zip(made.system.q_names, made.system.names.q_units, strict=True))
-    state |= {f"v:{x}": unit for x, unit in zip(made.system.v_names, made.system.names.v_units, strict=True)}
+    units = [Measure.named(name, made.system).unit(made.system) for name in of]
     of_what = "Changes are tolerances where these are stated, and 1 % elsewhere."
     conclude(
         written, f"{made.name}: gradient", [table, "", of_what, found.verdict], lambda: plain,
         head=f"{made.name}: derivatives at {request.end:g} s",
-        figure=lambda plots: plots.ranking(labels, effects, [state[name] for name in of]),
+        figure=lambda plots: plots.ranking(labels, effects, units),
     )  # fmt: skip

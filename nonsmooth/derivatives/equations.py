@@ -22,13 +22,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.compile.casadi_call import Array, Columnwise
+from nonsmooth.compile.casadi_call import Array, Columnwise, Evaluator
 from nonsmooth.model.evaluate import evaluate_rows
 from nonsmooth.model.joint_friction import normal_forces
 from nonsmooth.model.system import System
 
 #: reciprocal condition below which rows of constraints are regarded as dependent
 DEPENDENT = 1e-12
+#: rows up to which CasADi evaluates one after the other, faster than all at once operation by operation
+FEW = 200
 
 
 class PhaseEquations:
@@ -149,12 +151,17 @@ class _Rows:
     def __init__(self, arguments: Sequence[ca.SX], matrices: Sequence[ca.SX]) -> None:
         self.shapes = [one.shape for one in matrices]
         function = ca.Function("rows", list(arguments), [ca.densify(ca.vertcat(*map(ca.vec, matrices)))])
+        self._one = Evaluator(function)
         self._evaluate: Callable[..., NDArray[np.float64]] = (
             Columnwise(function) if Columnwise.covers(function) else lambda *rows: evaluate_rows(function, *rows)
         )
 
     def __call__(self, *arguments: Array) -> list[Array]:
-        found = self._evaluate(*arguments)
+        if len(arguments[0]) <= FEW:
+            *rows, shared = arguments
+            found = np.array([self._one(*one, shared)[0] for one in zip(*rows, strict=True)])
+        else:
+            found = self._evaluate(*arguments)
         ends = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
         parts = np.split(found, ends, axis=1)
         return [

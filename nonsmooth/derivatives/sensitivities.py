@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.derivatives.measures import Measure, Measures, OfRows
 from nonsmooth.derivatives.sweep import Event, Sweep
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
@@ -61,6 +62,18 @@ class Sensitivities:
     exact: bool
     defect: float
     range: Array
+    _measures: Measures
+    _order: tuple[int, ...]
+
+    def measure(self, what: str | OfRows) -> tuple[float, Array]:
+        """A number of the run, see `gradient`, and its derivatives (m,)."""
+        assert self.trajectory.origin is not None
+        value, change = self._measures(
+            Measure.named(what, self.trajectory.origin.system) if isinstance(what, str) else what
+        )
+        found = np.empty_like(change)
+        found[list(self._order)] = change
+        return value, found
 
     def of(self, name: str, row: int = -1) -> Array:
         """Derivatives (m,) of a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``, at a row."""
@@ -87,6 +100,7 @@ class Gradient:
     wrt : names (m,) of parameters and of coordinates and velocities of the start
     values : derivatives (k, m), in SI units per SI unit
     at : values (m,) of what is changed
+    result : values (k,) of the quantities themselves
     sensitivities : of all rows and events; its `verdict`, `defect` and `range` are those of the gradient
     """
 
@@ -94,6 +108,7 @@ class Gradient:
     wrt: tuple[str, ...]
     values: Array
     at: Array
+    result: Array
     sensitivities: Sensitivities
 
     @property
@@ -118,16 +133,21 @@ class Gradient:
 
 
 def gradient(
-    system: System, *, of: str | Sequence[str], wrt: str | Sequence[str], t_end: float | str,
+    system: System, *, of: str | OfRows | Sequence[str | OfRows], wrt: str | Sequence[str], t_end: float | str,
     parameters: Mapping[str, float | str] | None = None, dt: ErrorControl | None = None, **options: Any,
 ) -> Gradient:  # fmt: skip
-    """Derivatives of coordinates and velocities at `t_end` by parameters and by the start, through impacts and slip.
+    """Derivatives of numbers of a motion by parameters and by its start, through impacts and slip.
 
     The mechanism is run once by `EventDriven`, and its rows are differentiated; see `sensitivities`.
 
     Parameters
     ----------
-    of : ``"slider.x"``, ``"v:slider.x"``, or several of these
+    of
+        One or several of: a coordinate at the end, ``"slider.x"``, or velocity, ``"v:slider.x"``; over the run its
+        ``"mean:slider.x"``, ``"largest:v:slider.x"``, ``"smallest:..."``; of a contact its normal ``"impulse:pin"``
+        with that of impacts, ``"mean-force:pin"``, which is the same by time, ``"peak-force:pin"`` apart from impacts,
+        ``"peak-impulse:pin"`` of an impact, its ``"fastest-approach:pin"``; or a smooth function of times (n,),
+        coordinates (n, nq) and velocities (n, nv) at both ends of all steps.
     wrt : parameters, ``"pin.clearance"``, coordinates of the start, ``"slider.x"``, velocities, ``"v:slider.x"``
     t_end, parameters : as of `simulate`
     dt : ErrorControl, optional
@@ -137,25 +157,26 @@ def gradient(
     >>> from nonsmooth import Rigid
     >>> from nonsmooth_problems import bouncing_ball
     >>> ball = bouncing_ball(height=1.0, contact=Rigid(restitution=0.8, friction=0.0)).build()
-    >>> found = gradient(ball, of="ball.y", wrt=["ball.y", "floor.restitution"], t_end=1.0)
+    >>> found = gradient(ball, of=["ball.y", "impulse:floor"], wrt=["ball.y", "floor.restitution"], t_end=1.0)
     >>> found.values.round(6).tolist()
-    [[1.386502, 2.429447]]
+    [[1.386502, 2.429447], [3.986502, 4.429447]]
     """
-    names = (of,) if isinstance(of, str) else tuple(of)
+    given = (of,) if isinstance(of, str) or callable(of) else tuple(of)
     _chosen(system, wrt)  # a wrong name is refused before the run
-    for name in names:
-        known = system.v_names if name.startswith("v:") else system.q_names
-        if name.removeprefix("v:") not in known:
-            raise InputError(f"gradient: there is no {name!r}.{hint(name, known)} There are: {', '.join(known)}.")
+    for one in given:
+        if isinstance(one, str):
+            Measure.named(one, system)
     end = in_si("t_end", t_end, "s")
     if dt is None and is_number(end) and end > 0.0:
         dt = ErrorControl(RTOL, dt_max=end / LEAST_STEPS)
     run = simulate(system, EventDriven(), t_end=t_end, dt=dt, parameters=parameters, **options)
-    found = sensitivities(run, wrt)
-    return Gradient(names, found.wrt, np.array([found.of(name) for name in names]), _values(run, found.wrt), found)
+    found = sensitivities(run, wrt, of=[one for one in given if isinstance(one, str)])
+    result, slopes = zip(*(found.measure(one) for one in given), strict=True)
+    names = tuple(one if isinstance(one, str) else getattr(one, "__name__", "function") for one in given)
+    return Gradient(names, found.wrt, np.array(slopes), _values(run, found.wrt), np.array(result), found)
 
 
-def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivities:
+def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Sequence[str] = ()) -> Sensitivities:
     """Derivatives of all rows and events of an event-driven run by parameters and by its start.
 
     Between events the variational equation of each phase is integrated from row to row, at events the saltation matrix
@@ -171,6 +192,7 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivi
     ----------
     trajectory : of `EventDriven`, with tight tolerances: derivatives have the errors of its rows, times their growth
     wrt : parameters, ``"pin.clearance"``, coordinates of the start, ``"slider.x"``, velocities, ``"v:slider.x"``
+    of : measures that are needed, see `gradient`: those that are integrals are found together with the rows
 
     References
     ----------
@@ -194,7 +216,9 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivi
     sizes[list(starts)] = moved[list(starts.values())]
     index = list(parameters.values())
     sweep = Sweep(trajectory, system, p, index, sizes[order])
-    swept = sweep.run(_start(sweep, list(starts.values())))
+    wanted = {Measure.named(one, system).integrand(system) for one in of}
+    integrands = sorted(one for one in wanted if one is not None)
+    swept = sweep.run(_start(sweep, list(starts.values())), integrands)
     S = np.empty_like(swept.S)
     S[:, :, order] = swept.S
     # derivatives of events in the order of the names as well
@@ -207,12 +231,14 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str]) -> Sensitivi
     if far.size and (ends is None or far[0] < ends[0]):
         ends = int(far[0]), "a small change has grown by 1e9: the motion is beyond its horizon"
         S[ends[0] :] = np.nan
+        swept = replace(swept, ends=ends)
     if ends is None:
         verdict = f"exact: differentiable through {len(events)} events, rows found again to {swept.defect:.1g}"
     else:
         verdict = f"no derivatives from t = {trajectory.t[ends[0]]:.6g} s on: {ends[1]}"
     return Sensitivities(trajectory, names, S[:, : system.nq], S[:, system.nq :], events, verdict, ends is None,
-                         swept.defect, _range(events, float(trajectory.t[-1]), len(names)))  # fmt: skip
+                         swept.defect, _range(events, float(trajectory.t[-1]), len(names)),
+                         Measures(sweep, swept, integrands), tuple(order))  # fmt: skip
 
 
 def _chosen(system: System, wrt: str | Sequence[str]) -> tuple[tuple[str, ...], dict[int, int], dict[int, int]]:

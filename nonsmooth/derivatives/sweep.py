@@ -66,12 +66,27 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False)
+class Jump:
+    """What jumps at an event: the derivative of the state before it (nq + nv, m) and of its time (m,); of an impact the
+    normal impulses (nc,) and their derivatives (nc, m)."""
+
+    row: int
+    before: Array
+    dt: Array
+    impulses: Array
+    dimpulses: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Swept:
-    """Derivatives (rows, nq + nv, m) at each row, right limits; events; the largest error of a row that was found
+    """Derivatives (rows, nq + nv, m) at each row, right limits; events, and what jumps at them; integrals over each
+    step, before their derivatives by its first row and by the parameters; the largest error of a row that was found
     again, as a share of the motion; and why there are no derivatives from some row on."""
 
     S: Array
     events: list[Event]
+    jumps: list[Jump]
+    integrals: Array
     defect: float
     ends: tuple[int, str] | None
 
@@ -96,11 +111,15 @@ class Sweep:
         moved = np.abs(self.q - self.q[0]).max(axis=0)
         self.scale = np.r_[np.full(system.nq, moved.max()), np.full(system.nv, np.abs(self.left).max())] + 1e-300
         self.events: list[Event] = []
+        self.jumps: list[Jump] = []
 
-    def run(self, start: Array) -> Swept:
-        """Derivatives at all rows of those at the start (nq + nv, m), of which the first are by parameters."""
+    def run(self, start: Array, integrands: Sequence[int] = ()) -> Swept:
+        """Derivatives at all rows of those at the start (nq + nv, m), of which the first are by parameters; integrals
+        of some of (q, v, forces), by rising indices."""
         own, n = self.equations.own, self.equations.n
-        steps, successors = transitions(self.equations, self.t, self.q, self.v, self.phases.modes)
+        steps, successors, integrals = transitions(
+            self.equations, self.t, self.q, self.v, self.phases.modes, integrands
+        )
         missed = np.abs(successors - np.hstack([self.q, self.left])[1:]) / self.scale
         defect = float(np.nanmax(missed, initial=0.0))
         found = np.full((len(self.t), n, start.shape[1]), np.nan)
@@ -125,7 +144,7 @@ class Sweep:
                 ends = row, str(error)
                 break
             found[row] = S
-        return Swept(found, self.events, defect, ends)
+        return Swept(found, self.events, self.jumps, integrals, defect, ends)
 
     def _padded(self, P: Array, S: Array) -> Array:
         """Derivatives by the parameters, and zeros for those by the start."""
@@ -180,6 +199,8 @@ class Sweep:
         dz = np.outer(D[:, 0], dt) + D[:, 1 : 1 + n] @ dx
         dz[:, :own] += D[:, 1 + n :]
         after = np.vstack([dx[: system.nq], dz[: system.nv]])
+        normal = slice(system.nv + system.ng, system.nv + system.ng + system.nc)
+        self.jumps.append(Jump(row, S, dt, z[normal], dz[normal]))
         if not at_start:
             after -= np.outer(self._rates(row, min(row, last), self.v[row])[0], dt)
             _, H = self.equations.held(self.t[row], self.q[row], self.left[row])
@@ -193,31 +214,31 @@ class Sweep:
 
     def _after_change(self, row: int, S: Array) -> Array:
         """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
-        phases, v = self.phases, self.v[row]
+        phases, v, system = self.phases, self.v[row], self.system
         f, forces = self._rates(row, row - 1, v)
         for kind, k in _changes(phases, row):
             if kind == "slip ends":
-                if self.system.dimension == 3:
+                if system.dimension == 3:
                     raise NoDerivative("a slip in space ends, which is not differentiated")
-                slip = 2 * (self.system.ng + self.system.nc) + k
+                slip = 2 * (system.ng + system.nc) + k
                 rate, dt = self._time_of(row, v, slip, f, S)
+                nothing = np.zeros((system.nc, S.shape[1]))
+                self.jumps.append(Jump(row, S, dt, nothing[:, 0], nothing))
                 S = S + np.outer(f - self._rates(row, row, v)[0], dt)
-            elif kind == "slips" and self.system.dimension == 3:
+            elif kind == "slips" and system.dimension == 3:
                 raise NoDerivative("a slip in space begins, which is not differentiated")
             else:
                 # a contact's force vanishes, or its distance from the cone
-                ng, nc, n = self.system.ng, self.system.nc, self.equations.n
+                ng, nc, n = system.ng, system.nc, self.equations.n
                 vanishing = forces[ng + k]
                 if kind == "slips":
-                    mu = friction_of(self.system, self.parameters)[k]
+                    mu = friction_of(system, self.parameters)[k]
                     vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
                 rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
                 change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
                 dt = np.divide(-change, rate, out=np.full_like(change, np.inf), where=rate != 0.0)
             none = np.zeros_like(dt)
-            self.events.append(
-                Event(float(self.t[row]), row, kind, self.system.contact_names[k], rate, dt, none, 0.0, none)
-            )
+            self.events.append(Event(float(self.t[row]), row, kind, system.contact_names[k], rate, dt, none, 0.0, none))
             if kind == "slip ends":  # what else ends with it, has the same slip
                 break
         self._check_held(row, row, S)
