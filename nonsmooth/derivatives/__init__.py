@@ -1,6 +1,7 @@
 """Derivatives of motions through impacts, friction and slip, with a verdict."""
 
+from nonsmooth.derivatives.outputs import MotionOutput
 from nonsmooth.derivatives.sensitivities import Gradient, Sensitivities, gradient, sensitivities
 from nonsmooth.derivatives.sweep import Event
 
-__all__ = ["Event", "Gradient", "Sensitivities", "gradient", "sensitivities"]
+__all__ = ["Event", "Gradient", "MotionOutput", "Sensitivities", "gradient", "sensitivities"]

@@ -36,6 +36,11 @@ STARTS = (0.5, 0.1, 0.35, 0.65, 0.9)
 TRIED = 4000  # random directions among which the worst is taken
 #: limit state, as a share of the limit, within which a search has reached it; that of a product that cannot be made
 REACHED, FAILED = 1e-3, 1e300
+#: differences of quantiles, which are smooth, and of outputs without derivatives, in standard deviations
+NEAR, FAR = 1e-4, 1e-2
+#: steps of a search by derivatives at most; step, in standard deviations, that ends it: the error of a probability
+#: is of the order of its square
+STEPS, STILL = 25, 1e-4
 FARTHEST = 8.0  # largest distance of a nearest point that counts: of a probability of 1e-15
 
 Output = Callable[[Array], Array]
@@ -51,6 +56,7 @@ class Failure:
     probability, low, high : [-], and its bounds with confidence; equal to it for `form`, which has no bounds
     beta : reliability index -Phi^-1(probability) [-]
     evaluations : of products
+    derivatives : of `form` and `importance`: exact ones, or differences, and why
     """
 
     method: str
@@ -59,6 +65,7 @@ class Failure:
     high: float
     confidence: float
     evaluations: int
+    derivatives: str = ""
 
     @property
     def beta(self) -> float:
@@ -70,7 +77,7 @@ class Failure:
         """For JSON."""
         return {
             "method": self.method, "probability": self.probability, "low": self.low, "high": self.high,
-            "beta": self.beta, "evaluations": self.evaluations,
+            "beta": self.beta, "evaluations": self.evaluations, "derivatives": self.derivatives,
         }  # fmt: skip
 
 
@@ -86,7 +93,9 @@ def failure_probability(
     ----------
     output
         Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
-        the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level.
+        the limit; NaN counts as a failure. For `form` and `importance` it must be smooth, at the kinematic level, or have
+        `gradient`, which for one product (k,) gives its output, the derivatives (k,) and a verdict on these, as
+        `nonsmooth.derivatives.MotionOutput`.
     distributions : of the inputs, as for `sample`, fits and toleranced dimensions among them
     limit : largest accepted output
     method : one of `METHODS`
@@ -133,7 +142,9 @@ def failure_probability(
         points = _nearest_points(ot, states)
         if method == "form":
             probability = _united([(float(np.linalg.norm(u)), u) for u in points])
-            return Failure(method, probability, probability, probability, confidence, states.evaluations)
+            return Failure(
+                method, probability, probability, probability, confidence, states.evaluations, states.derivatives
+            )
         return _sample(ot, states, method, runs, confidence, points)
 
 
@@ -153,15 +164,54 @@ class _States:
     def __init__(self, output: Output, distributions: Mapping[str, Any], limit: float, two_sided: bool) -> None:
         self.output, self.distributions, self.limit, self.two_sided = output, distributions, limit, two_sided
         self.inputs, self.evaluations = len(distributions), 0
+        self.differentiated = getattr(output, "gradient", None)
+        self.known: dict[bytes, tuple[Array, Array]] = {}  # values and derivatives at single products
+        self.without: list[str] = []  # why products have no derivatives of their own
 
     def __call__(self, u: Array) -> Array:
-        from scipy.stats import norm
-
-        values = np.asarray(self.output(drawn(self.distributions, norm.cdf(u))), dtype=float).reshape(len(u), -1)
-        self.evaluations += len(u)
+        values = self._single(u[0])[0] if self.differentiated and len(u) == 1 else self._outputs(u)
         states = [values - self.limit] + ([-values - self.limit] if self.two_sided else [])
         found = np.concatenate(states, axis=1) / (abs(self.limit) or 1.0)  # of the order of 1, as searches expect
         return np.where(np.isnan(found), np.inf, found)
+
+    def slopes(self, u: Array) -> Array:
+        """Derivatives (m, k) of the limit states of one product (k,) by its standard normal inputs."""
+        by_u = self._single(u)[1]
+        return np.concatenate([by_u, -by_u] if self.two_sided else [by_u]) / (abs(self.limit) or 1.0)
+
+    @property
+    def derivatives(self) -> str:
+        """Which ones were used, in words."""
+        if not self.differentiated:
+            return "differences, since the output has no derivatives of its own"
+        exact = f"exact at {len(self.known) - len(self.without)} products"
+        return f"{exact}, differences at {len(self.without)}: {self.without[0]}" if self.without else exact
+
+    def _outputs(self, u: Array) -> Array:
+        self.evaluations += len(u)
+        return np.asarray(self.output(self._products(u)), dtype=float).reshape(len(u), -1)
+
+    def _products(self, u: Array) -> Array:
+        from scipy.stats import norm
+
+        return drawn(self.distributions, norm.cdf(u))
+
+    def _single(self, u: Array) -> tuple[Array, Array]:
+        """Outputs (1, m) of one product and their derivatives (m, k) by its standard normal inputs."""
+        key = u.tobytes()
+        if key not in self.known:
+            assert self.differentiated is not None
+            value, slopes, verdict = self.differentiated(self._products(u[None])[0])
+            self.evaluations += 1
+            values, steps = np.reshape(value, (1, -1)).astype(float), NEAR * np.eye(self.inputs)
+            if np.isfinite(slopes).all():
+                each = self._products(u + steps) - self._products(u - steps)  # every input depends on its own alone
+                by_u = np.reshape(slopes, (values.size, -1)) * np.diagonal(each) / (2.0 * NEAR)
+            else:
+                self.without.append(verdict)
+                by_u = (self._outputs(u + FAR * np.eye(self.inputs)) - values).T / FAR
+            self.known[key] = values, by_u
+        return self.known[key]
 
 
 @contextmanager
@@ -213,14 +263,23 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
             full[:, ~turning] = u
             return np.minimum(states(full)[:, i], FAILED)
 
+        def slopes(u: Array, i: int = i, worst: Array = worst) -> Array:
+            full = worst.copy()
+            full[~turning] = u
+            return np.asarray(states.slopes(full)[i, ~turning])
+
         event = _event(ot, state, free)
         for share in STARTS:
-            algorithm = ot.FORM(solver, event, [float(norm.ppf(share))] * free)
-            try:
-                algorithm.run()
-            except RuntimeError:  # the gradient vanishes at this start, or the search ends nowhere
-                continue
-            point = np.array(algorithm.getResult().getStandardSpaceDesignPoint())
+            start = np.full(free, norm.ppf(share))
+            if states.differentiated:
+                point = _searched(state, slopes, start)
+            else:
+                algorithm = ot.FORM(solver, event, start.tolist())
+                try:
+                    algorithm.run()
+                except RuntimeError:  # the gradient vanishes at this start, or the search ends nowhere
+                    continue
+                point = np.array(algorithm.getResult().getStandardSpaceDesignPoint())
             if abs(state(point[None])[0]) < REACHED:
                 if np.linalg.norm(point) < FARTHEST:
                     found.append(np.zeros(inputs))
@@ -230,6 +289,32 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
         what = "No product was found beyond the limit by the search for the nearest points"
         raise InputError(f"{what}; check the limit, or take the method subset or monte-carlo.")
     return found
+
+
+def _searched(state: Callable[[Array], Array], slopes: Callable[[Array], Array], u: Array) -> Array:
+    """The point nearest to the origin where a limit state vanishes, by its derivatives: Newton's steps of Hasofer and
+    Lind, halved while they do not reduce ``|u|^2 / 2 + c |state|``; InputError if they do not converge."""
+    value = float(state(u[None])[0])
+    for _ in range(STEPS):
+        normal = slopes(u)
+        size = float(np.linalg.norm(normal))
+        if not size > 0.0:  # another start may have a slope
+            return u
+        aim = (normal @ u - value) / size**2 * normal
+        if np.linalg.norm(aim - u) <= STILL * (1.0 + np.linalg.norm(u)):
+            return u
+        c = 2.0 * max(np.linalg.norm(u), np.linalg.norm(aim)) / size
+        for share in (1.0, 0.5, 0.25, 0.125):
+            there = u + share * (aim - u)
+            found = float(state(there[None])[0])
+            if there @ there / 2 + c * abs(found) < u @ u / 2 + c * abs(value):
+                break
+        u, value = there, found
+    raise InputError(
+        f"The search for the nearest point does not converge in {STEPS} steps: at a distance of {np.linalg.norm(u):.3g} "
+        "standard deviations the output has a kink or a jump, such as another sequence of impacts; take the method "
+        "subset or monte-carlo."
+    )
 
 
 def _united(points: list[tuple[float, Array]]) -> float:
@@ -275,7 +360,7 @@ def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float,
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
     if points is not None:
         low, high = max(0.0, probability - half), min(1.0, probability + half)
-        return Failure(method, probability, low, high, confidence, states.evaluations)
+        return Failure(method, probability, low, high, confidence, states.evaluations, states.derivatives)
     # Bounds of subset simulation, whose result is about lognormal. Chains of a subset start from products of the one
     # before, so that the errors of all subsets are dependent: their coefficients of variation are added, the upper
     # bound of Au and Beck. OpenTURNS adds squares, as of independent ones, and leaves out the first subset, which is
