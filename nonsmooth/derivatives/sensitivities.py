@@ -65,6 +65,11 @@ class Sensitivities:
     _measures: Measures
     _order: tuple[int, ...]
 
+    @property
+    def sweep(self) -> Sweep:
+        """The pass over the rows of the run, with its phases and equations."""
+        return self._measures.sweep
+
     def measure(self, what: str | OfRows) -> tuple[float, Array]:
         """A number of the run, see `gradient`, and its derivatives (m,)."""
         assert self.trajectory.origin is not None
@@ -181,9 +186,9 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Seque
 
     Between events the variational equation of each phase is integrated from row to row, at events the saltation matrix
     is applied, with impacts of Newton's law differentiated together with the contacts that they close. Where joints or
-    closed contacts of the start depend on a parameter, the start moves with it as little as possible, in the metric of
-    the mass matrix. There are no derivatives beyond an instant at which contacts strike together by chance, graze, or
-    close one after the other at once, nor where small changes have grown by 1e9; the verdict tells.
+    closed contacts of the start depend on a parameter, the start moves with it as assembly does, as little as possible
+    in the metric of the mass matrix. There are no derivatives beyond an instant at which contacts strike together by
+    chance, graze, or close one after the other at once, nor where small changes have grown by 1e9; the verdict tells.
 
     InputError for a run of another stepper, one that did not record each step or was read from a file without its
     mechanism, contacts with another impact law than Newton's, or an unknown name.
@@ -271,27 +276,39 @@ def _values(trajectory: Trajectory, names: Sequence[str]) -> Array:
     return np.array([known[name] if name in known else trajectory.q[name][0] for name in names], dtype=float)
 
 
+def held_at_start(sweep: Sweep) -> tuple[Array, Array]:
+    """Derivatives by t, (q, v) and the parameters of joints and closed gaps of the start, and of their rates."""
+    system, closed = sweep.system, sweep.phases.closed[0].astype(bool)
+    _, H = sweep.equations.held(float(sweep.t[0]), sweep.q[0], sweep.left[0])
+    kept = np.r_[np.ones(system.ng, dtype=bool), closed]
+    rows = len(kept)
+    return H[:rows][kept], H[rows : 2 * rows][kept]
+
+
 def _start(sweep: Sweep, starts: Sequence[int]) -> Array:
-    """Derivatives (nq + nv, m) of the start, moved so that joints and closed contacts stay as they are."""
-    system, p, equations, n = sweep.system, sweep.parameters, sweep.equations, sweep.equations.n
+    """Derivatives (nq + nv, m) of the start, moved so that joints and closed contacts stay as they are: positions, then
+    velocities, of bodies at rest first, as assembly does."""
+    system, equations, n, nq = sweep.system, sweep.equations, sweep.equations.n, sweep.system.nq
     S = np.zeros((n, equations.own + len(starts)))
     S[starts, np.arange(equations.own, S.shape[1])] = 1.0
-    q, v, closed = sweep.q[0], sweep.left[0], sweep.phases.closed[0]
-    _, H = equations.held(float(sweep.t[0]), q, v)
-    held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
-                           np.zeros(system.nc * (system.dimension - 1))]).astype(bool)  # fmt: skip
-    change = H[held, 1 : 1 + n] @ S
-    change[:, : equations.own] += H[held, 1 + n :]
-    if not change.any():
-        return S
-    # in the metric of the mass matrix, whose square root scales velocities, and displacements along B
-    L = np.linalg.cholesky(np.asarray(system.M(q, p)))
-    B = np.asarray(system.B(q))
-    scale = np.block([
-        [B @ np.linalg.inv(L.T), np.zeros((system.nq, system.nv))],
-        [np.zeros((system.nv, system.nv)), np.linalg.inv(L.T)],
-    ])  # fmt: skip
-    return S - scale @ np.linalg.lstsq(H[held, 1 : 1 + n] @ scale, change, rcond=1e-12)[0]
+    q, v = sweep.q[0], sweep.left[0]
+    M, B = np.asarray(system.M(q, sweep.parameters)), np.asarray(system.B(q))
+    e = system.elementwise
+    given = e.by_body(v)[1:] != 0.0
+    for part in (slice(0, e.rigid // 2 + e.rigid % 2), slice(e.rigid // 2 + e.rigid % 2, e.rigid)):
+        given[:, part] = given[:, part].any(axis=1)[:, None]
+    rest = np.flatnonzero(e.in_order(given) == 0)
+    positions, velocities = held_at_start(sweep)
+    for H, moves in ((positions, np.arange(system.nv)), (velocities, rest), (velocities, np.arange(system.nv))):
+        change = H[:, 1 : 1 + n] @ S
+        change[:, : equations.own] += H[:, 1 + n :]
+        if change.any() and len(moves):
+            # in the metric of the mass matrix, whose square root scales velocities, and displacements along B
+            scale = np.zeros((system.nv, len(moves)))
+            scale[moves] = np.linalg.inv(np.linalg.cholesky(M[np.ix_(moves, moves)]).T)
+            scale = np.vstack([B @ scale, 0.0 * scale] if H is positions else [np.zeros((nq, len(moves))), scale])
+            S = S - scale @ np.linalg.lstsq(H[:, 1 : 1 + n] @ scale, change, rcond=1e-12)[0]
+    return S
 
 
 def _range(events: Sequence[Event], t_end: float, m: int) -> Array:

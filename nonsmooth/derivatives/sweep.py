@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.derivatives.equations import PhaseEquations
+from nonsmooth.derivatives.equations import DEPENDENT, PhaseEquations
 from nonsmooth.derivatives.phases import Impact, Phases, friction_of, impact_at, impact_rows, phases_of
 from nonsmooth.derivatives.transitions import transitions
 from nonsmooth.model.system import System
@@ -31,8 +31,10 @@ from nonsmooth.trajectory import Trajectory
 TOUCHES = 1e-9
 #: share of the size of derivatives up to which what is held has none
 HELD = 1e-6
-#: share of the motion that is round-off
-ROUND_OFF = 1e-12
+#: rows after which what the integration has left of joints and closed contacts is removed
+OFTEN = 32
+#: share of the motion that is round-off, and share of earlier, larger derivatives that the steps since have left
+ROUND_OFF, LEFT = 1e-10, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,7 @@ class Sweep:
         changes = np.concatenate([[False], self.phases.changes(), [False]])
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
         S, ends = start, None
+        self.largest = np.abs(start)
         for row in range(len(self.t)):
             try:
                 if row > 0:
@@ -140,10 +143,13 @@ class Sweep:
                     raise NoDerivative("the velocity of a driver jumps")
                 elif changes[row]:
                     S = self._after_change(row, S)
+                elif row % OFTEN == 0 and row < len(self.t) - 1:
+                    S = self._held(row, row, S)
             except NoDerivative as error:
                 ends = row, str(error)
                 break
             found[row] = S
+            self.largest = np.maximum(self.largest, np.abs(S))
         return Swept(found, self.events, self.jumps, integrals, defect, ends)
 
     def _padded(self, P: Array, S: Array) -> Array:
@@ -209,8 +215,7 @@ class Sweep:
             place = system.nv + system.ng + which
             self.events.append(Event(float(self.t[row]), row, "impact", system.contact_names[which], rate, dt, drate,
                                      float(z[place]), dz[place], impact.rebounds[which] == 0.0))  # fmt: skip
-        self._check_held(row, min(row, last), after)
-        return after, error
+        return self._held(row, min(row, last), after), error
 
     def _after_change(self, row: int, S: Array) -> Array:
         """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
@@ -241,11 +246,11 @@ class Sweep:
             self.events.append(Event(float(self.t[row]), row, kind, system.contact_names[k], rate, dt, none, 0.0, none))
             if kind == "slip ends":  # what else ends with it, has the same slip
                 break
-        self._check_held(row, row, S)
-        return S
+        return self._held(row, row, S)
 
-    def _check_held(self, row: int, step: int, S: Array) -> None:
-        """Joints, closed gaps and slips that stick stay at zero for any parameter; else two events were one."""
+    def _held(self, row: int, step: int, S: Array) -> Array:
+        """Joints, closed gaps and slips that stick stay at zero for any parameter; else two events were one. What the
+        integration has left is removed."""
         system, n = self.system, self.equations.n
         _, H = self.equations.held(self.t[row], self.q[row], self.v[row])
         change = H[:, 1 : 1 + n] @ S + self._padded(H[:, 1 + n :], S)
@@ -253,9 +258,12 @@ class Sweep:
         held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
                                np.repeat(sticks, system.dimension - 1)]).astype(bool)  # fmt: skip
         size = np.abs(H[:, 1 : 1 + n]) @ np.abs(S) + np.abs(self._padded(H[:, 1 + n :], S))
-        noise = ROUND_OFF * (np.abs(H[:, 1 : 1 + n]) @ self.scale)[:, None] / self.sizes
+        by_x = np.abs(H[:, 1 : 1 + n])
+        noise = ROUND_OFF * (by_x @ self.scale)[:, None] / self.sizes + LEFT * by_x @ self.largest
         if np.any((np.abs(change) > HELD * size + noise)[held]):
             raise NoDerivative("several contacts close or stick at one instant")
+        left = np.linalg.lstsq(H[held, 1 : 1 + n] * self.scale, change[held], rcond=DEPENDENT)[0]
+        return S - self.scale[:, None] * left
 
 
 def _changes(phases: Phases, row: int) -> Iterator[tuple[str, int]]:

@@ -93,9 +93,9 @@ def failure_probability(
     ----------
     output
         Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
-        the limit; NaN counts as a failure. For `form` and `importance` it must be smooth, at the kinematic level, or have
-        `gradient`, which for one product (k,) gives its output, the derivatives (k,) and a verdict on these, as
-        `nonsmooth.derivatives.MotionOutput`.
+        the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level, or
+        with `gradient`, which for one product (k,) gives its output, the derivatives (k,) and a verdict on these, as
+        `nonsmooth.derivatives.MotionOutput` does.
     distributions : of the inputs, as for `sample`, fits and toleranced dimensions among them
     limit : largest accepted output
     method : one of `METHODS`
@@ -311,9 +311,9 @@ def _searched(state: Callable[[Array], Array], slopes: Callable[[Array], Array],
                 break
         u, value = there, found
     raise InputError(
-        f"The search for the nearest point does not converge in {STEPS} steps: at a distance of {np.linalg.norm(u):.3g} "
-        "standard deviations the output has a kink or a jump, such as another sequence of impacts; take the method "
-        "subset or monte-carlo."
+        f"The search for the nearest point does not converge in {STEPS} steps: at a distance of "
+        f"{np.linalg.norm(u):.3g} standard deviations the output has a kink or a jump, such as another sequence of "
+        "impacts; take the method subset or monte-carlo."
     )
 
 
