@@ -33,8 +33,9 @@ TOUCHES = 1e-9
 HELD = 1e-6
 #: rows after which what the integration has left of joints and closed contacts is removed
 OFTEN = 32
-#: share of the motion that is round-off, and share of earlier, larger derivatives that the steps since have left
-ROUND_OFF, LEFT = 1e-10, 1e-9
+#: share of the motion that is round-off, and share of earlier, larger derivatives that the steps since have left; how
+#: much larger that is than the errors of rows, where clearances are small beside the motion
+ROUND_OFF, LEFT, LARGER = 1e-10, 1e-9, 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,7 @@ class Sweep:
         changes = np.concatenate([[False], self.phases.changes(), [False]])
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
         S, ends = start, None
-        self.largest = np.abs(start)
+        self.largest, self.left_over = np.abs(start), max(LEFT, LARGER * defect)
         for row in range(len(self.t)):
             try:
                 if row > 0:
@@ -259,7 +260,7 @@ class Sweep:
                                np.repeat(sticks, system.dimension - 1)]).astype(bool)  # fmt: skip
         size = np.abs(H[:, 1 : 1 + n]) @ np.abs(S) + np.abs(self._padded(H[:, 1 + n :], S))
         by_x = np.abs(H[:, 1 : 1 + n])
-        noise = ROUND_OFF * (by_x @ self.scale)[:, None] / self.sizes + LEFT * by_x @ self.largest
+        noise = ROUND_OFF * (by_x @ self.scale)[:, None] / self.sizes + self.left_over * by_x @ self.largest
         if np.any((np.abs(change) > HELD * size + noise)[held]):
             raise NoDerivative("several contacts close or stick at one instant")
         left = np.linalg.lstsq(H[held, 1 : 1 + n] * self.scale, change[held], rcond=DEPENDENT)[0]
