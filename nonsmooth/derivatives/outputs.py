@@ -29,13 +29,12 @@ class MotionOutput:
     names : of the parameters that vary, in the order of the columns
     t_end, parameters, options : as of `nonsmooth.derivatives.gradient`; these parameters are constant
 
-    >>> from nonsmooth import Rigid, Toleranced
-    >>> from nonsmooth.studies import failure_probability
+    >>> from nonsmooth import Rigid
     >>> from nonsmooth_problems import bouncing_ball
     >>> ball = bouncing_ball(height=1.0, contact=Rigid(restitution=0.8, friction=0.0)).build()
     >>> impulse = MotionOutput(ball, "peak-impulse:floor", ["floor.restitution"], t_end=0.6)
     >>> value, slopes, verdict = impulse.gradient([0.8])
-    >>> [round(x, 6) for x in (value, *slopes)]  # 1.8 sqrt(2 g h), sqrt(2 g h)
+    >>> [round(float(x), 6) for x in (value, *slopes)]  # 1.8 sqrt(2 g h), sqrt(2 g h)
     [7.973004, 4.429447]
     """
 

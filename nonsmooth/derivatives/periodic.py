@@ -84,8 +84,20 @@ def periodic_orbit(
     dt : ErrorControl, optional
         By default a relative tolerance of 1e-12 with steps up to a 500th of the period.
 
-    >>> import numpy as np
-    >>> from nonsmooth import ErrorControl, EventDriven, Rigid, simulate
+    A ball on a table that moves up and down, next to the motion in which it flies once per period:
+
+    >>> from nonsmooth import Gravity, Ground, Harmonic, Model, PlanarBody, PointPlane, PrescribedMotion, Prismatic, Rigid
+    >>> motion, law = Harmonic(amplitude=1.5e-3, period=0.1, phase=3.5476), Rigid(restitution=0.7, friction=0.0)
+    >>> model = Model([
+    ...     Ground(), Gravity(acceleration=(0.0, -9.81)), Prismatic("guide", "ground", "table", direction="90 deg"),
+    ...     PlanarBody("table", mass=1.0, inertia=1.0, position=(0.0, motion(0.0))),
+    ...     PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.0, 0.0129)),
+    ...     PrescribedMotion("drive", "ground", "table", coordinate="y", motion=motion),
+    ...     PointPlane("floor", "table", "ball", contact=law),
+    ... ])
+    >>> orbit = periodic_orbit(model.build(assemble=model.assemble()), period=0.1)
+    >>> abs(orbit.multipliers).round(6).tolist()  # sideways and turning nothing changes; of the others the product is e^2
+    [1.0, 1.0, 1.0, 1.0, 0.7, 0.7]
     """
     time = in_si("period", period, "s")
     if not (is_number(time) and time > 0.0):
