@@ -86,7 +86,8 @@ def periodic_orbit(
 
     A ball on a table that moves up and down, next to the motion in which it flies once per period:
 
-    >>> from nonsmooth import Gravity, Ground, Harmonic, Model, PlanarBody, PointPlane, PrescribedMotion, Prismatic, Rigid
+    >>> from nonsmooth import Gravity, Ground, Harmonic, Model, PlanarBody, PointPlane, PrescribedMotion, Prismatic
+    >>> from nonsmooth import Rigid
     >>> motion, law = Harmonic(amplitude=1.5e-3, period=0.1, phase=3.5476), Rigid(restitution=0.7, friction=0.0)
     >>> model = Model([
     ...     Ground(), Gravity(acceleration=(0.0, -9.81)), Prismatic("guide", "ground", "table", direction="90 deg"),
@@ -96,7 +97,7 @@ def periodic_orbit(
     ...     PointPlane("floor", "table", "ball", contact=law),
     ... ])
     >>> orbit = periodic_orbit(model.build(assemble=model.assemble()), period=0.1)
-    >>> abs(orbit.multipliers).round(6).tolist()  # sideways and turning nothing changes; of the others the product is e^2
+    >>> abs(orbit.multipliers).round(6).tolist()  # sideways and turning nothing changes; the others have the product e^2
     [1.0, 1.0, 1.0, 1.0, 0.7, 0.7]
     """
     time = in_si("period", period, "s")

@@ -141,7 +141,8 @@ class Sweep:
                     S, error = self._after_impact(row, struck[row], S)
                     defect = max(defect, error)
                 elif np.abs(self.left[row] - self.v[row]).max() > TOUCHES * self.scale[-1]:
-                    raise NoDerivative("the velocity of a driver jumps")
+                    S, error = self._after_jump(row, S)
+                    defect = max(defect, error)
                 elif changes[row]:
                     S = self._after_change(row, S)
                 elif row % OFTEN == 0 and row < len(self.t) - 1:
@@ -218,6 +219,23 @@ class Sweep:
                                      float(z[place]), dz[place], impact.rebounds[which] == 0.0))  # fmt: skip
         return self._held(row, min(row, last), after), error
 
+    def _after_jump(self, row: int, S: Array) -> tuple[Array, float]:
+        """Derivatives after a jump of a driver's velocity at a given time, with the contacts that last."""
+        nq, n, own = self.system.nq, self.equations.n, self.equations.own
+        modes = np.r_[self.phases.modes[min(row, len(self.t) - 2)], np.zeros(self.system.nc)]
+        z, D = self.equations.impact(np.nextafter(self.t[row], np.inf), self.q[row], self.left[row], modes)
+        error = float(np.abs(z[: n - nq] - self.v[row]).max() / self.scale[-1])
+        if error > TOUCHES:
+            raise NoDerivative("the velocity of a driver jumps, and with it the contacts change")
+        change = D[: n - nq, 1 : 1 + n] @ S
+        change[:, :own] += D[: n - nq, 1 + n :]
+        self.jumps.append(Jump(row, S, np.zeros(S.shape[1]), *self._none(S)))
+        return np.vstack([S[:nq], change]), error
+
+    def _none(self, S: Array) -> tuple[Array, Array]:
+        """Impulses of contacts, and derivatives, where there are none."""
+        return np.zeros(self.system.nc), np.zeros((self.system.nc, S.shape[1]))
+
     def _after_change(self, row: int, S: Array) -> Array:
         """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
         phases, v, system = self.phases, self.v[row], self.system
@@ -228,8 +246,7 @@ class Sweep:
                     raise NoDerivative("a slip in space ends, which is not differentiated")
                 slip = 2 * (system.ng + system.nc) + k
                 rate, dt = self._time_of(row, v, slip, f, S)
-                nothing = np.zeros((system.nc, S.shape[1]))
-                self.jumps.append(Jump(row, S, dt, nothing[:, 0], nothing))
+                self.jumps.append(Jump(row, S, dt, *self._none(S)))
                 S = S + np.outer(f - self._rates(row, row, v)[0], dt)
             elif kind == "slips" and system.dimension == 3:
                 raise NoDerivative("a slip in space begins, which is not differentiated")

@@ -16,9 +16,13 @@ from nonsmooth import (
     PlanarBody,
     PointForce,
     PointPlane,
+    PrescribedMotion,
+    Prismatic,
+    Revolute,
     Rigid,
     SpatialBody,
     SpherePlane,
+    Table,
     simulate,
 )
 from nonsmooth.derivatives import gradient, sensitivities
@@ -234,6 +238,26 @@ def test_a_length_moves_the_start_as_assembly_does():
     for row, exact in zip((0, -1), slopes, strict=True):
         own = np.r_[found.q[row, :, 0], found.v[row, :, 0]]
         np.testing.assert_allclose(own, exact, atol=1e-6 * np.abs(exact).max())
+
+
+def test_a_pendulum_whose_pivot_starts_to_move_at_once():
+    """The pivot, l above the centre, gets the velocity V at a given time: a pendulum of mass m and of inertia J about its
+    pivot turns with -V m l / J from rest, without gravity for ever."""
+    model = Model([Ground()])
+    motion = Table(times=(0.0, 0.1, 1.0), values=(0.0, 0.0, 1.8))
+    model.add(PlanarBody("cart", mass=1.0, inertia=1.0, position=(0.0, 0.0)))
+    model.add(PlanarBody("bar", mass=2.0, inertia=0.3, position=(0.0, -0.5)))
+    model.add(Prismatic("guide", "ground", "cart"))
+    model.add(PrescribedMotion("drive", "ground", "cart", coordinate="x", motion=motion))
+    model.add(Revolute("pivot", "cart", "bar", at_b=(0.0, 0.5)))
+    found = gradient(model.build(), of=["v:bar.angle", "bar.angle"], wrt=["bar.mass", "bar.inertia"], t_end=0.4)
+
+    def exact(m, J):
+        return -2.0 * m * 0.5 / (J + m * 0.25)
+
+    given = np.array([2.0, 0.3])
+    slopes = np.array([exact(*(given + 1j * STEP * one)).imag / STEP for one in np.eye(2)])
+    np.testing.assert_allclose(found.values, [slopes, 0.3 * slopes], rtol=1e-10)
 
 
 def test_a_bar_that_lands_flat_has_a_derivative_only_where_it_stays_flat():
