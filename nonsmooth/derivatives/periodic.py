@@ -97,7 +97,7 @@ def periodic_orbit(
     ...     PointPlane("floor", "table", "ball", contact=law),
     ... ])
     >>> orbit = periodic_orbit(model.build(assemble=model.assemble()), period=0.1)
-    >>> abs(orbit.multipliers).round(6).tolist()  # sideways and turning nothing changes; the others have the product e^2
+    >>> abs(orbit.multipliers).round(6).tolist()  # nothing changes sideways; the others have the product e^2
     [1.0, 1.0, 1.0, 1.0, 0.7, 0.7]
     """
     time = in_si("period", period, "s")
@@ -140,22 +140,23 @@ def periodic_orbit(
             return PeriodicOrbit(run, time, residual, multipliers[order].astype(complex), step, found)
         change = Z @ np.linalg.lstsq(inverse @ Phi @ Z - np.eye(Z.shape[1]), -inverse @ r, rcond=1e-12)[0]
         for share in 0.5 ** np.arange(HALVED):
-            attempt = run_from(replace(start, **_satisfied(sweep, np.r_[sweep.q[0], sweep.v[0]] + share * change)))
+            moved = _satisfied(sweep, np.r_[sweep.q[0], sweep.v[0]] + share * change)
+            attempt = run_from(replace(start, q=moved[: system.nq], v=moved[system.nq :]))
             if np.max(np.abs(missed(attempt)) / sweep.scale) < residual:
                 break
         run = attempt
     raise SolverFailed(f"No periodic orbit within {STEPS} steps: the residual is still {residual:.2g} of the motion.")
 
 
-def _satisfied(sweep: Sweep, x: Array) -> dict[str, Array]:
-    """Coordinates and velocities next to x of joints that are satisfied and of contacts that stay closed."""
+def _satisfied(sweep: Sweep, x: Array) -> Array:
+    """State (q, v) next to x of joints that are satisfied and of contacts that stay closed."""
     nq = sweep.system.nq
     for _ in range(CORRECTED):
         value, H = sweep.equations.held(float(sweep.t[0]), x[:nq], x[nq:])
         kept = np.tile(np.r_[np.ones(sweep.system.ng, dtype=bool), sweep.phases.closed[0].astype(bool)], 2)
         rows = H[: len(kept), 1 : 1 + len(x)][kept] * sweep.scale
         x = x - sweep.scale * np.linalg.lstsq(rows, value[: len(kept)][kept], rcond=DEPENDENT)[0]
-    return {"q": x[:nq], "v": x[nq:]}
+    return x
 
 
 def _admitted(sweep: Sweep) -> Array:

@@ -241,8 +241,8 @@ def test_a_length_moves_the_start_as_assembly_does():
 
 
 def test_a_pendulum_whose_pivot_starts_to_move_at_once():
-    """The pivot, l above the centre, gets the velocity V at a given time: a pendulum of mass m and of inertia J about its
-    pivot turns with -V m l / J from rest, without gravity for ever."""
+    """The pivot, l above the centre, gets the velocity V at a given time: a pendulum of mass m and of inertia J about
+    its pivot turns with -V m l / J from rest, without gravity for ever."""
     model = Model([Ground()])
     motion = Table(times=(0.0, 0.1, 1.0), values=(0.0, 0.0, 1.8))
     model.add(PlanarBody("cart", mass=1.0, inertia=1.0, position=(0.0, 0.0)))

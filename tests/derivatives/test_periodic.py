@@ -74,7 +74,8 @@ def test_an_orbit_of_period_two_of_a_loose_pin():
     Z, start = _admitted(sweep), orbit.run.origin.start
 
     def end(change):
-        moved = replace(start, **_satisfied(sweep, np.r_[start.q, start.v] + change))
+        x = _satisfied(sweep, np.r_[start.q, start.v] + change)
+        moved = replace(start, q=x[: system.nq], v=x[system.nq :])
         run = simulate(system, EventDriven(), t_end=2 * turn, dt=control, state=moved)
         return np.r_[run.q.array[-1], run.v.array[-1]]
 
