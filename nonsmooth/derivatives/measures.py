@@ -107,7 +107,7 @@ class Measures:
         return change if self.swept.ends is None else np.full_like(change, np.nan)
 
     def _integral(self, index: int) -> tuple[float, Array]:
-        """Of one of (q, v, forces) over the run, impulses excluded."""
+        """Integral of one of (q, v, forces) over the run, impulses excluded."""
         if index not in self.integrands:
             sweep = self.sweep
             found = transitions(sweep.equations, sweep.t, sweep.q, sweep.v, sweep.phases.modes, [index])[2][:, 0]
