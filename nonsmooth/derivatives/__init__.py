@@ -6,12 +6,5 @@ from nonsmooth.derivatives.sensitivities import Gradient, Sensitivities, gradien
 from nonsmooth.derivatives.sweep import Event
 
 __all__ = [
-    "Event",
-    "Gradient",
-    "MotionOutput",
-    "PeriodicOrbit",
-    "Sensitivities",
-    "gradient",
-    "periodic_orbit",
-    "sensitivities",
-]
+    "Event", "Gradient", "MotionOutput", "PeriodicOrbit", "Sensitivities", "gradient", "periodic_orbit", "sensitivities",
+]  # fmt: skip

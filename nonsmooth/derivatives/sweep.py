@@ -70,8 +70,8 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """Jump at an event: the derivative of the state before it (nq + nv, m) and of its time (m,), and the normal impulses
-    (nc,) of an impact with their derivatives (nc, m)."""
+    """Jump at an event: derivatives of the state before it (nq + nv, m) and of its time (m,), and normal impulses (nc,)
+    of an impact with their derivatives (nc, m)."""
 
     row: int
     before: Array

@@ -53,6 +53,9 @@ def test_a_limit_at_a_kink_is_refused():
     pytest.importorskip("openturns")
 
     class Kinked:
+        def __call__(self, x):
+            return x[:, 0] - 2.0 * np.abs(x[:, 1] - 0.3)
+
         def gradient(self, x):
             return x[0] - 2.0 * abs(x[1] - 0.3), np.array([1.0, -2.0 * np.sign(x[1] - 0.3)]), ""
 
