@@ -6,5 +6,6 @@ from nonsmooth.derivatives.sensitivities import Gradient, Sensitivities, gradien
 from nonsmooth.derivatives.sweep import Event
 
 __all__ = [
-    "Event", "Gradient", "MotionOutput", "PeriodicOrbit", "Sensitivities", "gradient", "periodic_orbit", "sensitivities",
+    "Event", "Gradient", "MotionOutput", "PeriodicOrbit", "Sensitivities", "gradient", "periodic_orbit",
+    "sensitivities",
 ]  # fmt: skip
