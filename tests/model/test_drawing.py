@@ -83,7 +83,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "polygon-shape": [{"points": [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2)]}], "mesh-shape": [{"mesh": TETRAHEDRON}],
     "limits": [PLANE | {"low": -1.0, "high": 1.0, "radius": 0.1},
                SPACE | {"coordinate": "displacement", "low": -1.0, "high": 1.0, "axis_a": (1.0, 0.0, 0.0)}],
-    "play": [{"play": 0.1, "radius": 0.1}],
+    "play": [{"play": 0.1, "radius": 0.1}], "sampled-controller": [{"torque": "-angle", "period": 1e-3}],
     "gear-pair": [PLANE | GEARS], "gear-backlash": [PLANE | GEARS | {"backlash": 1e-4}], "belt": [PLANE | GEARS],
     "rack-pinion": [PLANE | {"radius": 0.1}], "rack-backlash": [PLANE | {"radius": 0.1, "backlash": 1e-4}],
     "joint-friction": [PLANE | {"torque": 0.6}, SPACE | {"force": 2.0, "axis_a": (1.0, 2.0, 2.0)}],

@@ -113,8 +113,9 @@ def test_long_steps_are_called_not_accurate_and_said_below_the_table() -> None:
     found = compare(lambda contact: slider_rod(case=1, contact=contact), [events, case], t_end=6e-3, target=0)
     assert found.table["events"]["verdict"] == "accurate"
     assert found.table["long steps"]["verdict"] == "not accurate"
-    said = str(found).splitlines()[-1]
+    said, differ = str(found).splitlines()[-2:]
     assert said.startswith("long steps: not accurate: ") and said.endswith("dt of the case, or of all by --dt-max")
+    assert differ == "Rows in which a case differs from events, until 0.006 s, beyond own errors: none."
     assert list(found.to_dataset()["verdict"].values) == ["accurate", "not accurate"]
 
 
