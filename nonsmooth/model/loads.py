@@ -266,7 +266,7 @@ class Load(Force):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""
-        a, b = self.spots(p)
+        a, b, *_ = self.spots(p)
         found: list[Primitive] = [Arrow(b, (1.0, 0.0))] if self.force is not None else []
         found += [Turn(b, a)] if self.torque is not None else []
         return tuple(found) or (Line(a, b, dotted=True),)
