@@ -58,7 +58,7 @@ from nonsmooth.trajectory.peaks import largest_forces
 from nonsmooth.trajectory.verdict import clearances
 
 #: metrics by case
-Table = Mapping[str, Mapping[str, Any]]
+_Cases = Mapping[str, Mapping[str, Any]]
 #: those that are errors of a run
 ERRORS = ("own_error", "position_error", "force_error")
 #: metric -> unit and meaning
@@ -122,7 +122,7 @@ class Comparison(Result):
     """
 
     cases: tuple[Case, ...]
-    table: Table
+    table: Mapping[str, Mapping[str, Any]]
     runs: Mapping[str, Trajectory]
     reference: str
     truth: Motion = field(repr=False)
@@ -131,7 +131,7 @@ class Comparison(Result):
     edges: Array = field(repr=False)
     forces: Array = field(repr=False)
     settings: Mapping[str, Any]
-    accurate: tuple[Table, Mapping[str, Trajectory]] = field(repr=False)
+    accurate: tuple[Mapping[str, Mapping[str, Any]], Mapping[str, Trajectory]] = field(repr=False)
     failed: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     show: Chosen = field(default_factory=Chosen)
@@ -156,7 +156,7 @@ class Comparison(Result):
         """Numbers of the cases, by title with unit: those of what is shown."""
         return self._shown(self.table, self.runs)
 
-    def _shown(self, table: Table, runs: Mapping[str, Trajectory]) -> dict[str, list[float]]:
+    def _shown(self, table: _Cases, runs: Mapping[str, Trajectory]) -> dict[str, list[float]]:
         what, window = replace(self.show, contacts=self.shown_contacts), float(self.edges[1] - self.edges[0])
         return numbers_of({label: what.numbers(runs[label], table[label], window) for label in self.labels})
 
@@ -218,7 +218,7 @@ class Comparison(Result):
             lines.append((title, [self._seconds(label) for label in self.labels]))
         return lines
 
-    def _of_motion(self, table: Table, runs: Mapping[str, Trajectory]) -> list[tuple[str, list[Any]]]:
+    def _of_motion(self, table: _Cases, runs: Mapping[str, Trajectory]) -> list[tuple[str, list[Any]]]:
         """Those that are numbers of motions, of these metrics and runs by case."""
         rows = [table[label] for label in self.labels]
         lines = [
