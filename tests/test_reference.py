@@ -175,8 +175,8 @@ def test_mistakes_in_the_text_of_a_scheme_are_found(scheme, count):
     found = mutants.mutants(scheme, count, seed=1)
     found_by = {"reference", "certificate", "failure", "equivalent", "t"}  # "t": rows are missing
     missed = [one for one in found if one[2].partition(" ")[0] not in found_by]
-    # corrections of a start are zero here; tests/steppers/test_moreau_midpoint.py begins with open joints. What of an
-    # impulse in lasting contact counts as an impact is a rule of the tables, whose threshold round-off may pass
+    # corrections of a start are zero here; tests/steppers/test_moreau_midpoint.py begins with open joints. Which
+    # impulses of a lasting contact are recorded as impacts is a rule of the tables, which the equations leave open
     missed = [one for one in missed if not one[0].endswith((".begin", ".separate_impact"))]
     # one of ten may be what the equations leave open, such as where a step's directions are first evaluated
     assert len(missed) <= count // 10, missed
