@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable
+from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
 from nonsmooth.cli.options import Saved, Seconds
 from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
@@ -46,11 +46,8 @@ def exact_of(trajectory: Trajectory) -> Exact | None:
             numbers = isinstance(default, (int, float)) and isinstance(value, (int, float))
             if not numbers and not isinstance(value, type(default)):
                 return None
-        if problem.exact is None:
-            return None
-        system = problem(**arguments).build()
-        exact: Exact = problem.exact(**arguments)
-    except InputError:  # another version of the problem, or it has no exact solution for these arguments
+        system, exact = problem(**arguments).build(), exact_solution(problem, arguments)
+    except InputError:  # another version of the problem
         return None
     values = [trajectory.manifest["parameters"].get(one, {}).get("value") for one in system.parameters]
     same = json.loads(json.dumps(system.description)) == model and values == system.parameter_values.tolist()

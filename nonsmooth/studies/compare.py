@@ -49,11 +49,12 @@ from nonsmooth.studies.cases import (
     rigid_cases,
     scaled_distance,
 )
-from nonsmooth.studies.files import Result, doubts, texts, variable
+from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.long_run import PRECISION, Statistics
 from nonsmooth.studies.shown import Chosen, chosen, numbers_of
 from nonsmooth.studies.shown import lines_of as rows_of
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trajectory.peaks import largest_forces
 from nonsmooth.trajectory.verdict import clearances
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import inspect, netcdf_name, read_dataset, remove_unfinished, write_bytes, write_dataset
+from nonsmooth.trajectory.dataset import texts
 
 if TYPE_CHECKING:
     import xarray
@@ -54,11 +55,6 @@ def variable(over: str | tuple[str, ...], values: Any, unit: str | None = None, 
     values = values.astype(object) if values.dtype.kind == "U" else values
     about = {"units": unit, "long_name": meaning}
     return over, values, {name: words for name, words in about.items() if words is not None}
-
-
-def texts(values: Iterable[Any]) -> NDArray[Any]:
-    """Texts (n,) as xarray stores them."""
-    return np.array([str(value) for value in values], dtype=object)
 
 
 def doubts(verdicts: Mapping[str, Any], failed: Mapping[str, str] | None = None) -> list[str]:

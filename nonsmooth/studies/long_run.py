@@ -29,12 +29,13 @@ from nonsmooth.settings import is_number, shown
 from nonsmooth.step.control import TENTH, ErrorControl, StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
-from nonsmooth.studies.files import Result, texts, variable
+from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, stated, transient
 from nonsmooth.studies.statistics.measures import BLOCK, COUNTED, OVER, Measure, Named, period_of
 from nonsmooth.studies.statistics.members import Advanced, Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.workers import is_local, outcomes, width
+from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trust.automatic import MANY, rungs
 
 #: windows of the first runs, by which steps and times are known, and of each member before the first estimate

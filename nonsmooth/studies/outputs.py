@@ -22,9 +22,10 @@ from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design, drawn, words
-from nonsmooth.studies.files import texts, variable
+from nonsmooth.studies.files import variable
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
+from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trajectory.verdict import DEEP
 
 if TYPE_CHECKING:

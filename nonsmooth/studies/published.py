@@ -22,8 +22,9 @@ from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.cases import ACCURACY, COMPILING, evaluations
-from nonsmooth.studies.files import Result, doubts, texts, variable
+from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trust import verdict_against
 
 Setting = tuple[Stepper, float | StepControl]

@@ -27,10 +27,11 @@ from nonsmooth.studies.arguments import built, check_build, mapping, numbers
 from nonsmooth.studies.beyond import RATE, complete, difference_of, horizon_of, remarks_of, statistics_of
 from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
-from nonsmooth.studies.files import Result, doubts, texts, variable
+from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.long_run import Statistics
 from nonsmooth.studies.shown import chosen, numbers_of
 from nonsmooth.trajectory import Verdict
+from nonsmooth.trajectory.dataset import texts
 
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 LONGEST = 200.0  # duration of a contact, in units of depth scale / speed, above which there is no separation

@@ -195,17 +195,17 @@ def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any
             attributes["units"] = next(iter(columns.unit_list), "1")
         dimensions = ("time", table.dimension, "tangent")[: len(columns.table.shape)]
         data[table.variable] = (dimensions, columns.table, attributes)
-        coordinates[table.dimension] = ((table.dimension,), _strings(columns.names), {})
+        coordinates[table.dimension] = ((table.dimension,), texts(columns.names), {})
         if len(set(columns.unit_list)) > 1:
-            coordinates[table.units] = ((table.dimension,), _strings(columns.unit_list), {})
+            coordinates[table.units] = ((table.dimension,), texts(columns.unit_list), {})
     if run.P_T.array.ndim == 3 and isinstance(run.force_axes, ForceAxes | Columns):
         attributes = {"units": "N", "long_name": "mean force of the step on the second body, impacts excluded"}
         data["contact_force"] = (("time", "contact", "axis"), run.contact_force.table, attributes)
-        coordinates["axis"] = (("axis",), _strings("xyz"), {})
+        coordinates["axis"] = (("axis",), texts("xyz"), {})
     for name, unit in IMPACT_COLUMNS.items():
         attributes = {"units": unit, "long_name": f"{name} of an impact"}
         data[f"impact_{name}"] = (("impact",), run.impacts[name], attributes)
-    data["impact_contact"] = (("impact",), _strings(run.impacts["contact"]), {"long_name": "contact of an impact"})
+    data["impact_contact"] = (("impact",), texts(run.impacts["contact"]), {"long_name": "contact of an impact"})
     start = InternalStates() if run.origin is None else run.origin.memory
     if not any(one.startswith("Overlap.") for one, _ in start.fields):  # forces of the others have no past
         start = InternalStates()
@@ -450,8 +450,8 @@ def to_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
     for kind, columns in _columns_of(run, kinds).items():
         data |= {
             kind: columns.array,
-            f"{kind}_names": _strings(columns.names),
-            f"{kind}_units": _strings(columns.unit_list),
+            f"{kind}_names": texts(columns.names),
+            f"{kind}_units": texts(columns.unit_list),
         }
     found = run.contacts
     data["contacts"] = {name: np.array(found[name].tolist(), dtype=object if found[name].dtype.kind == "U" else float)
@@ -462,5 +462,6 @@ def to_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
         write_bytes(file.getvalue(), path_of(path, "The table to write"), "The table")
 
 
-def _strings(values: Any) -> NDArray[Any]:
+def texts(values: Iterable[Any]) -> NDArray[Any]:
+    """Texts (n,) as xarray stores them."""
     return np.array([str(value) for value in values], dtype=object)

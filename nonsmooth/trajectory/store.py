@@ -62,11 +62,12 @@ class Store:
 class _Column:
     """One table, in memory or in a file."""
 
+    file: Any = None  # from the beginning: Ctrl-C may come before `__init__` has ended
+
     def __init__(self, like: NDArray[Any]) -> None:
         self.kind, self.width = like.dtype, like.shape[1:]
         self.row = max(math.prod(self.width), 1) * like.dtype.itemsize
         self.array = np.empty((0, *self.width), self.kind)
-        self.file: Any = None
         self.same: NDArray[Any] | None = None  # the number of all rows so far (1,)
         self.differs, self.filed = like.ndim > 1 or like.dtype.itemsize != 8, False
 

@@ -24,6 +24,8 @@ from nonsmooth.trust.uniqueness import undetermined_forces
 GRID = 4000
 #: length of the window of a peak force, as a share of the run
 WINDOW = 1 / 200
+#: error of a peak force in tolerances of the steps, which two runs may share
+SEVERAL = 5.0
 #: difference, as a share of the clearance, from which two runs are considered to have separated
 PARTED = 0.1
 #: relative difference of the impulses of two steps of different length that are one and the same, and ratio of their
@@ -209,10 +211,10 @@ class Agreement:
     def of_unique(self, coarse: Trajectory, fine: Trajectory, control: StepControl) -> Difference:
         """The difference of what the motion determines: where positions agree, and peak forces do not since the load
         of several contacts is shared arbitrarily, of the forces of pairs of bodies. Peaks of compliant contact are not
-        called more accurate than the integration, of the run with the verdict (`control`): they may agree by chance."""
+        called more accurate than the integration of the run (`control`): they may agree by chance."""
         found = self.difference(coarse, fine)
         if fine.compliant and isinstance(control, ErrorControl) and found.force > 0.0:
-            found = replace(found, force=max(found.force, control.rtol))
+            found = replace(found, force=max(found.force, SEVERAL * control.rtol))
         if found.position <= self.accuracy < found.force and undetermined_forces(fine).shares_load:
             window = WINDOW * float(fine.t[-1] - fine.t[0])
             peaks, finer = (peak_resultants(run, window, float(coarse.t[-1])) for run in (coarse, fine))

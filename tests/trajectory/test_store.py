@@ -54,6 +54,10 @@ def test_columns_grow_and_move_to_files_with_the_same_bits(monkeypatch, expected
                 found[name][...] = 1
 
 
+def test_a_column_within_whose_making_ctrl_c_comes_is_freed_without_a_traceback():
+    store._Column.__new__(store._Column).__del__()
+
+
 @pytest.mark.parametrize("record", [1, 3])
 @pytest.mark.parametrize("make, dt", some([(socket_pendulum, 1e-5), (lambda: slider_rod(case=2), 1e-5)], 2))
 def test_a_long_file_gives_the_tables_of_a_complete_one(monkeypatch, tmp_path, record, make, dt):

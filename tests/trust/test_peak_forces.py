@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from nonsmooth import Compliant, Gravity, Ground, Model, PlanarBody, PointPlane, simulate
-from nonsmooth.laws import Flores, Hertz, HuntCrossley, KelvinVoigt, LankaraniNikravesh
+from nonsmooth import CompliantDae, ErrorControl, Gravity, Ground, Model, PlanarBody, PointPlane, Radau, simulate
+from nonsmooth.laws import Compliant, Flores, Hertz, HuntCrossley, KelvinVoigt, LankaraniNikravesh
 
 G = 9.81
 STIFFNESS = 1e8
@@ -57,7 +57,7 @@ def test_the_error_of_a_peak_force_is_at_most_what_is_claimed(law, force, height
 
 
 @pytest.mark.parametrize(
-    ("law", "force", "mass", "height", "t_end"),
+    ("law", "force", "mass", "height", "t_end", "steps"),
     [
         # twelve steps: polynomials through five and six impulses agreed to 1.3e-6, and two runs to 5e-7, where
         # the peaks of both were 7e-6 too high
@@ -67,23 +67,25 @@ def test_the_error_of_a_peak_force_is_at_most_what_is_claimed(law, force, height
             1.0,
             2.13917710319852,
             0.9245,
+            {},
         ),
-        # two runs agreed to 1.6e-7 where the integration of both, to a tolerance of 1e-6, has an error of 6.7e-7
+        # runs to 1e-6 and to 1e-7 agreed to 2.9e-6 where the first has an error of 4.8e-6: peaks of both are too low
         (
-            Flores(stiffness=363908.60211590305, restitution=0.9834706950819998),
+            Flores(stiffness=215967484.71866214, restitution=0.5965337881245778),
             lambda d, r, a: (
-                363908.60211590305 * d**1.5 * (1 + 8 * 0.0165293049180002 / (5 * 0.9834706950819998) * r / a)
+                215967484.71866214 * d**1.5 * (1 + 8 * 0.4034662118754222 / (5 * 0.5965337881245778) * r / a)
             ),
-            9.305918687208429,
-            3.64438460956007,
-            1.2069,
+            0.10488964045632763,
+            0.021501902756086114,
+            0.09269300816060033,
+            {"stepper": CompliantDae(solver=Radau()), "dt": ErrorControl(1e-6), "check": True},
         ),
     ],
     ids=["KelvinVoigt", "Flores"],
 )
-def test_peaks_of_two_runs_may_agree_by_chance(law, force, mass, height, t_end):
+def test_peaks_of_two_runs_may_agree_by_chance(law, force, mass, height, t_end, steps):
     floor = PointPlane("floor", "ground", "ball", contact=Compliant(law))
     ball = PlanarBody("ball", mass=mass, inertia=0.004, position=(0.0, height))
-    run = simulate(Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -G))]).build(), t_end=t_end)
+    run = simulate(Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -G))]).build(), t_end=t_end, **steps)
     right = peak(lambda d, r, a: force(d, r, a) / mass, np.sqrt(2 * G * height), lasts=0.06) * mass
     assert abs(run.contacts["peak_force"][0] - right) / right <= 1.5 * run.verdict.force
