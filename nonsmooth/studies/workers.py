@@ -111,8 +111,7 @@ def _live_with(parent: int) -> None:
             time.sleep(WATCH)
         os._exit(1)
 
-    if os.getppid() == parent:
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()  # it ends at once if the parent does not exist any more
 
 
 def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tuple[int, Any]]:
