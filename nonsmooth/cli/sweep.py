@@ -20,7 +20,7 @@ from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.studies.files import FACTS, EveryRunFailed
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import DEVIATION
-from nonsmooth.studies.sweep import sensitive, sensitive_sample
+from nonsmooth.studies.sweep import repeated, sensitive
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     unchecked = "not checked" in kinds
     hint = " (--check repeats each run with finer steps)" if unchecked else ""
     if unchecked:
-        unsafe = sensitive_sample(mechanism, made.names, made.values, request.end, parameters, arguments)
+        numbers = [str(key) for key in found.data_vars if key not in FACTS and found[key].size == len(made)]
+        outputs = {key: np.ravel(found[key]) for key in numbers}
+        unsafe = repeated(mechanism, made.names, made.values, metrics, outputs, request.end, parameters, arguments)
     else:
         until = found["valid_until"].values
         unsafe = sensitive(np.where(found["verdict"].values == "sensitive", until, np.inf), f"{len(made)} runs")
@@ -189,18 +191,17 @@ def tolerance(
             directions=by_name("--direction", directions, _direction), verdict=verdict,
             parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
         )  # fmt: skip
-    parts: list[Any] = [f"{name}: {found.how}", "", _scales(found), "", found.statement]
-    if found.as_drawn:
-        parts = [f"{name}, {found.level} level: {found.how}", "", *_yield(found), found.yield_statement]
-    if found.failure_statement:
-        parts += ["", found.failure_statement]
-    if not (kinematic or verdict):
-        parts += ["", CHOSEN if simulated["dt"] is None else GIVEN]
     unsafe = ""
     if not kinematic:
-        rows_of = found.inputs.reshape(-1, len(found.names))
-        unsafe = sensitive_sample(mechanism, found.names, rows_of, request.end, parameters, arguments)
-        parts += ["", unsafe] if unsafe else []
+        values, outputs = found.inputs.reshape(-1, len(found.names)), {metric: found.outputs.ravel()}
+        known = ["steps" if DEVIATION in metric else metric]
+        unsafe = repeated(mechanism, found.names, values, known, outputs, request.end, parameters, arguments)
+    parts: list[Any] = [f"{name}: {found.how}", "", _scales(found)]
+    if found.as_drawn:
+        parts = [f"{name}, {found.level} level: {found.how}", "", *_yield(found)]
+    parts += [part for text in (unsafe, found.statement, found.failure_statement) if text for part in ("", text)]
+    if not (kinematic or verdict):
+        parts += ["", CHOSEN if simulated["dt"] is None else GIVEN]
     shares: dict[str, Any] = {}
     if found.shares is not None:
         numbers = (found.shares[key].values.tolist() for key in ("input", "first", "total"))

@@ -65,7 +65,8 @@ class _OnPolygon(FreeContact):
             layer, pieces = self._division
             if layer is not None and self.layer is None:
                 object.__setattr__(self, "layer", layer)
-            if not isinstance(self.contact, Rigid) and _divided_at_corners(points, pieces):
+            turns = [_turns(points)[first] for first, _ in pieces]  # below zero at re-entrant corners
+            if not isinstance(self.contact, Rigid) and len(turns) > 1 and max(turns) >= -STRAIGHT:
                 raise self.error(
                     "it cannot be covered by convex pieces that end at re-entrant corners, and a corner of two pieces "
                     "would have twice the stiffness; give it a rigid law, or give several polygons."
@@ -314,11 +315,6 @@ def divided(points: Array, layer: float | None) -> tuple[float | None, list[tupl
             f"its material is too thin behind an edge for {given}; give a smaller one, or a thicker polygon."
         )
     return best
-
-
-def _divided_at_corners(points: Array, pieces: Sequence[tuple[int, int]]) -> bool:
-    """Whether a piece begins at a corner that is not re-entrant."""
-    return len(pieces) > 1 and any(_turns(points)[first] >= -STRAIGHT for first, _ in pieces)
 
 
 def _planes(points: Array, first: int, count: int, layer: float) -> tuple[Array, Array]:

@@ -47,8 +47,8 @@ HALF = "-half"  # added to the names of metrics of runs with half the step
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
 #: block of a batch takes before blocks grow no more
 PIECES, LONGEST, BATCH, SOON = 25, 200, 2500, 5.0
-#: seconds that each of the runs takes at most that are repeated to see whether they are sensitive
-SAMPLED = 5.0
+#: seconds at most of a run that is repeated with chosen steps, and relative difference of an output that is another one
+SAMPLED, OTHER = 5.0, 0.05
 
 Mechanism = System | Model | Callable[..., Model]
 
@@ -371,16 +371,26 @@ def sensitive(horizons: Array, how: str) -> str:
     )
 
 
-def sensitive_sample(
-    mechanism: Mechanism, names: Sequence[str], rows: Array, t_end: float, parameters: Mapping[str, float],
-    arguments: Mapping[str, Any],
+def repeated(
+    mechanism: Mechanism, names: Sequence[str], rows: Array, metrics: Metrics, outputs: Mapping[str, Array],
+    t_end: float, parameters: Mapping[str, float], arguments: Mapping[str, Any],
 ) -> str:  # fmt: skip
-    """A sentence as of `sensitive` on runs without verdicts, by up to three that end in time with chosen steps."""
-    few = rows[sorted({0, len(rows) // 2, len(rows) - 1})]
-    runs = Runs(mechanism, tuple(names), None, None, t_end, ["steps"], parameters, arguments, max_seconds=SAMPLED)
-    found = [one for one in map(runs.outcome, few) if not one.message]
-    horizons = np.array([one.horizon if one.verdict == "sensitive" else np.inf for one in found])
-    return sensitive(horizons, f"{len(found)} runs that were repeated with chosen steps")
+    """Sentences on runs without verdicts, of which those with the least, median and largest output (n,), the first of
+    some, are repeated with chosen steps, if they end in time: whether they give others, and are sensitive."""
+    by = next(iter(outputs.values()), np.zeros(len(rows)))
+    order = [int(i) for i in np.argsort(by, kind="stable") if np.isfinite(by[i])]
+    runs = Runs(mechanism, tuple(names), None, None, t_end, metrics, parameters, arguments, max_seconds=SAMPLED)
+    few = sorted({order[k] for k in (0, len(order) // 2, -1)} if order else ())
+    found = {i: made for i in few if not (made := runs.outcome(rows[i])).message}
+    horizons = np.array([made.horizon if made.verdict == "sensitive" else np.inf for made in found.values()])
+    pairs = [(name, float(made.values[name]), float(values[i])) for name, values in outputs.items()
+             for i, made in found.items() if made.verdict == "accurate" and name in made.values]  # fmt: skip
+    other = [one for one in pairs if abs(one[1] - one[2]) > OTHER * max(abs(one[1]), abs(one[2]))]
+    how, said = f"{len(found)} runs that were repeated with chosen steps", ""
+    if other:
+        name, right, given = max(other, key=lambda one: abs(one[1] - one[2]))
+        said = f"Of {how} some gave another {name}, as {right:.4g} instead of {given:.4g}: shorten the steps. "
+    return (said + sensitive(horizons, how)).strip()
 
 
 def _said(error: BaseException | None) -> str:

@@ -111,7 +111,8 @@ def _live_with(parent: int) -> None:
             time.sleep(WATCH)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()  # it ends at once if the parent does not exist any more
+    if os.name == "posix" or os.getppid() == parent:  # elsewhere a launcher may stand between
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tuple[int, Any]]:

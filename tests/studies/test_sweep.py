@@ -293,6 +293,13 @@ def undisturbed(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_worker_whose_parent_died_before_it_began_ends():
+    """It used to watch only a parent that it had seen: after a SIGKILL at the start workers stayed forever."""
+    script = "import time; from nonsmooth.studies.workers import _live_with; _live_with(-1); time.sleep(60)"
+    assert subprocess.run([sys.executable, "-c", script], timeout=50).returncode == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
     script, output, log = long_sweep(tmp_path, "killed", executor=2)
     folder = output.with_name("killed.nc.runs")

@@ -274,6 +274,19 @@ def test_confidence_of_shares_follows_from_the_seed(seed):
     assert one.identical(other)
 
 
+def test_steps_too_long_for_the_worst_product_are_told_before_the_statement(monkeypatch, capsys):
+    """A ball that bounces 0.1 s: with steps of 50 ms the force over 1 ms is that of another motion."""
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)
+    words = ["bouncing-ball", "--t-end", "1.0", "--stepper", "moreau-jean", "--executor", "1", "--limit", "1.0"]
+    words += ["--metric", "final:ball.y", "--sample", "ball.mass=0.5:1.0", "--runs", "59"]
+    told = []
+    for dt in ("5e-2", "1e-6"):
+        assert main(["study", "tolerance", *words, "--dt", dt]) == 0
+        told.append(" ".join(capsys.readouterr().out.split()))
+    assert "chosen steps some gave another final:ball.y, as" in told[0].partition("keep final")[0]
+    assert "gave another" not in told[1]
+
+
 def test_products_that_are_sensitive_are_told(monkeypatch, capsys):
     """The yield of motions that round-off decides used to be printed without a word on it."""
     monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)

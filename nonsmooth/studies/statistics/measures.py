@@ -196,10 +196,6 @@ def _force_over(name: str, duration: float) -> Function:
     return largest
 
 
-def _mean_force(name: str) -> Function:
-    return lambda of: of.sums(*(np.linalg.norm(x.reshape(len(x), -1), axis=1) for x in of.impulses(name))) / of.length
-
-
 def _loss(causes: Sequence[str]) -> Function:
     def power(of: Stretch) -> Array:
         lost = {cause: np.diff(of.run.energy[f"loss_{cause}"], prepend=0.0) for cause in causes}
@@ -457,7 +453,9 @@ class Named:
                 f'"{given}": the force of a rigid impact is not finite; ask for force-over:{about or "NAME"}.'
             )
         function: Function = {
-            "mean-force": lambda: _mean_force(about),
+            "mean-force": lambda: lambda of: of.sums(
+                *(np.linalg.norm(x.reshape(len(x), -1), axis=1) for x in of.impulses(about))
+            ) / of.length,
             "force-over": lambda: _force_over(about, duration),
             "peak-force": lambda: lambda of: np.maximum(of.largest(of.run.lam_N[about]), 0.0),
             "energy-rate": lambda: _loss((about,) if about else CAUSES),
