@@ -66,9 +66,20 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def require(ok: Any, words: str, value: Any, error: Callable[[str], Exception] = InputError) -> None:
+    """Raise an error, ``words, got value.``, unless it is so."""
+    if not ok:
+        raise error(f"{words}, got {shown(value)}.")
+
+
+def is_one(value: Any, known: Iterable[Any]) -> bool:
+    """Whether it is one of known words or whole numbers; an array, or an object that cannot be compared, is not."""
+    return isinstance(value, (str, Integral)) and value in known
+
+
 def hint(name: Any, known: Iterable[str], most: int = 3) -> str:
     """The known names that are most like another one, as a question behind a sentence; empty if none is."""
-    close = difflib.get_close_matches(str(name), list(known), n=most)
+    close = difflib.get_close_matches(name if isinstance(name, str) else "", list(known), n=most)
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -48,7 +48,19 @@ class Odd:
         raise RuntimeError("odd")
 
 
-BAD = [None, "x", True, [], (1, 2, 3, 4, 5), np.array([[1.0]]), 1j, 10**400, lambda t: t, Odd(), "\0"]
+class Mute:
+    """It can neither be shown nor compared."""
+
+    def __repr__(self):
+        raise RuntimeError("mute")
+
+    def __eq__(self, other):
+        raise RuntimeError("mute")
+
+    __hash__ = None
+
+
+BAD = [None, "x", True, [], (1, 2, 3, 4, 5), np.array([[1.0]]), 1j, 10**400, lambda t: t, Odd(), "\0", Mute()]
 METAL = flexible.Material(youngs=1e11, shear=4e10, density=1e3)
 SQUARE = flexible.Rectangle(0.01, 0.01)
 RIGID = slider_rod(case=2)
@@ -86,7 +98,7 @@ CALLS = {
     "axis": (lambda x: SpatialPrismaticClearance("c", "ground", "a", axis_guide=x, clearance=1e-4, length=0.1,
                                                  height=0.1, width=0.1, contact=None), ()),
     "masses": (lambda x: with_point_masses(x, PointMass(1.0, (0.0, 0.0))), ()),
-    "case": (lambda x: slider_rod(case=x), ()),
+    "case": (lambda x: slider_rod(case=x), (11,)),  # problems quote what they are given
     "law": (laws.by_name, ()),
     "stiffness": (lambda x: laws.Flores(stiffness=x, restitution=0.5), ()),
     "end": (lambda x: flexible.beam((0, 0, 0), x, section=SQUARE, material=METAL), ()),
@@ -104,6 +116,11 @@ CALLS = {
 OF_RUNS = {
     "to_pandas": (lambda run, rod, x: run.to_pandas(x), (0, 3)),
     "at": (lambda run, rod, x: run.at(x), (3,)),
+    "side": (lambda run, rod, x: run.at(1e-3, side=x), ()),
+    "order": (lambda run, rod, x: run.at(1e-3, order=x), ()),
+    "column": (lambda run, rod, x: run.q.units(x), ()),
+    "panel": (lambda run, rod, x: run.plot(x), ()),
+    "save": (lambda run, rod, x: run.save(x), (1,)),
     "keep": (lambda run, rod, x: flexible.modes(rod, interface=("start",), keep=x, damping=0.01), ()),
     "interface": (lambda run, rod, x: flexible.modes(rod, interface=x, keep=1, damping=0.01), ()),
 }

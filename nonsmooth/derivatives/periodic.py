@@ -27,7 +27,7 @@ from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.event_driven.settings import EventDriven
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.trajectory import Trajectory
 
@@ -101,8 +101,7 @@ def periodic_orbit(
     [1.0, 1.0, 1.0, 1.0, 0.7, 0.7]
     """
     time = in_si("period", period, "s")
-    if not (is_number(time) and time > 0.0):
-        raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
+    require(is_number(time) and time > 0.0, "period must be a positive number of seconds", period)
     if system.dimension == 3:
         raise InputError("Periodic orbits are those of mechanisms in the plane, got one in space.")
     control = dt or ErrorControl(RTOL, dt_max=time / LEAST_STEPS)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, require
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.dataset import CONTACTS
 from nonsmooth.trajectory.decimation import loaded
@@ -271,8 +271,7 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
     >>> bool(abs(largest_mean_force(run, "floor") - hit / 1e-3) < 1e-6 * hit / 1e-3)
     True
     """
-    if not duration > 0.0:
-        raise InputError(f"duration must be a time [s] > 0, got {duration!r}.")
+    require(duration > 0.0, "duration must be a time [s] > 0", duration)
     rows, P_N, force = trajectory.t, trajectory.P_N[contact], trajectory.lam_N[contact]
     force = np.concatenate([force, [0.0]])  # force[k] before row k, none after the end
     after = np.cumsum(P_N)

@@ -11,7 +11,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.diagnostics.motion import KINDS, RATES, Pieces, columns, pieces, sampled, window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, is_one, require
 from nonsmooth.trajectory import Columns, Trajectory
 
 DIRECTIONS = {"rising": (1,), "falling": (-1,), "both": (1, -1)}
@@ -73,12 +73,10 @@ def poincare(
     >>> len(tops), float(abs(tops.v["ball.y"]).max()) < 1e-9
     (1, True)
     """
-    if direction not in DIRECTIONS:
-        raise InputError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}.")
+    require(is_one(direction, DIRECTIONS), f"direction must be one of {', '.join(DIRECTIONS)}", direction)
     if period is not None and not (np.isfinite(period) and period > 0):
         raise InputError(f"period must be a positive number, got {period!r}.")
-    if not np.isfinite(value):
-        raise InputError(f"value must be a finite number, got {value!r}.")
+    require(np.isfinite(value), "value must be a finite number", value)
     course = pieces(trajectory, kind, name)
     crossings = _crossings_within_steps(course, value, period)
     if kind in RATES:  # which jump at rows, between the end of one piece and the start of the next
@@ -107,10 +105,8 @@ def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, af
     phase : [-], in periods
     after : [s], optional, omit earlier times, such as those of a transient
     """
-    if not (np.isfinite(period) and period > 0):
-        raise InputError(f"period must be a positive number of seconds, got {period!r}.")
-    if not np.isfinite(phase):
-        raise InputError(f"phase must be a finite number of periods, got {phase!r}.")
+    require(np.isfinite(period) and period > 0, "period must be a positive number of seconds", period)
+    require(np.isfinite(phase), "phase must be a finite number of periods", phase)
     rows = trajectory.t
     last = int(np.floor((rows[-1] - rows[0]) / period - phase + SAME))
     t = rows[0] + (phase + np.arange(max(0, int(np.ceil(-phase - SAME))), last + 1)) * period
@@ -247,8 +243,7 @@ def spectrum(
         raise InputError("A run without a step has no spectrum.")
     rows = int(np.count_nonzero((trajectory.t > first) & (trajectory.t <= last)))
     n = max(rows, 4) if samples is None else samples
-    if not (isinstance(n, int) and n >= 4):
-        raise InputError(f"samples must be an integer >= 4, got {samples!r}.")
+    require(isinstance(n, int) and n >= 4, "samples must be an integer >= 4", samples)
     try:
         weights = np.asarray(get_window(window, n, fftbins=True), float)
     except ValueError as error:

@@ -29,7 +29,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import closed_steps
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import WALLS
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, require
 from nonsmooth.trajectory import Trajectory
 
 CONTACT_MODES = ("open", "closed", "stick", "slip")
@@ -183,8 +183,7 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
     """
     side = clearance if side_clearance is None else side_clearance
     for name, value in (("height", height), ("width", width), ("clearance", clearance), ("side_clearance", side)):
-        if not 0.0 < value < math.inf:
-            raise InputError(f"active_sets: {name} must be a positive length in m, got {value!r}.")
+        require(0.0 < value < math.inf, f"active_sets: {name} must be a positive length in m", value)
     limits = 2 * clearance / width, 2 * side / height  # of |r_x|, by either inequality
     if math.isclose(*limits, rel_tol=1e-12):
         limits = limits[0], limits[0]

@@ -34,6 +34,7 @@ from nonsmooth.exceptions import TOO_LITTLE, InputError, NonsmoothError, NotWrit
 from nonsmooth.files import hdf5_check
 from nonsmooth.files.hdf5_check import REFUSED, Refused, Variable
 from nonsmooth.progress import stage
+from nonsmooth.settings import shown
 
 if TYPE_CHECKING:
     import xarray
@@ -77,10 +78,10 @@ Placed = tuple[int, Any]
 def path_of(path: Any, what: str = "The path") -> Path:
     """A path of a file; InputError if it is not text, or not a valid file name."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise InputError(f"{what} must be a string or a Path, got {path!r}; give the name of a file.")
+        raise InputError(f"{what} must be a string or a Path, got {shown(path)}; give the name of a file.")
     text = os.fspath(path)
     if not text or "\0" in text:
-        raise InputError(f"{what} must name a file, got {text!r}.")
+        raise InputError(f"{what} must name a file, got {shown(text)}.")
     return Path(text)
 
 

@@ -278,7 +278,7 @@ def beam(
     if not np.linalg.norm(last - first) > 0.0:
         raise InputError(f"A beam needs two ends, got {first.tolist()} and {last.tolist()} m.")
     if element not in ("cubic", "quintic") or (timoshenko and element == "quintic"):
-        raise InputError(f'element must be "cubic", or "quintic" without timoshenko, got {element!r}.')
+        raise InputError(f'element must be "cubic", or "quintic" without timoshenko, got {shown(element)}.')
     named = {"start": 0.0, "end": 1.0} if names is None else {name: float(at) for name, at in names.items()}
     grid = _grid(elements, named, several=isinstance(section, Sequence))
     sections = list(section) if isinstance(section, Sequence) else [section] * (len(grid) - 1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import require
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,7 @@ class FiniteElements(WithNodes):
 
         J, d = np.asarray(inertia, dtype=float), np.asarray(offset, dtype=float)
         J = np.diag(J) if J.ndim == 1 else J
-        if not mass > 0.0:
-            raise InputError(f"The mass at node {node!r} must be a positive number [kg], got {mass!r}.")
+        require(mass > 0.0, f"The mass at node {node!r} must be a positive number [kg]", mass)
         dofs, S = self.dofs(node), np.array([[0.0, -d[2], d[1]], [d[2], 0.0, -d[0]], [-d[1], d[0], 0.0]])
         block = np.block([[mass * np.eye(3), -mass * S], [mass * S, J - mass * S @ S]])
         if len(dofs) == 3 and (np.any(d) or np.any(J)):

@@ -12,7 +12,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.beam import COMPONENTS
 from nonsmooth.flexible.finite_elements import FiniteElements
 from nonsmooth.flexible.modes import Modes, inertia_of, shortening_of
-from nonsmooth.settings import shown
+from nonsmooth.settings import is_one, require, shown
 
 #: frequencies that differ by less, relative to their size, are one: round-off chooses among their modes
 EQUAL = 1e-6
@@ -67,11 +67,10 @@ def modes(
     >>> reduced.count, (reduced.frequencies[:2] / 6.283185).round(1)
     (8, array([490., 490.]))
     """
-    if method not in ("craig-bampton", "free"):
-        raise InputError(f'method must be "craig-bampton" or "free", got {method!r}.')
+    require(is_one(method, ("craig-bampton", "free")), 'method must be "craig-bampton" or "free"', method)
     ratios = (damping.mass, damping.stiffness) if isinstance(damping, Rayleigh) else (damping,)
     if not all(np.isfinite(value) and value >= 0.0 for value in ratios):
-        raise InputError(f"damping must be a ratio >= 0 or Rayleigh coefficients >= 0, got {damping!r}.")
+        raise InputError(f"damping must be a ratio >= 0 or Rayleigh coefficients >= 0, got {shown(damping)}.")
     if isinstance(interface, str) or not isinstance(interface, Sequence):
         raise InputError(f"interface must be a list of nodes, as ('start', 'end'), got {shown(interface)}.")
     if not isinstance(keep, Integral) or isinstance(keep, bool):

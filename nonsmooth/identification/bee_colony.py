@@ -12,7 +12,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import settings
+from nonsmooth.settings import settings, shown
 
 
 @settings
@@ -38,7 +38,7 @@ class BeeColony:
 
     def __post_init__(self) -> None:
         if min(self.iterations, self.onlookers, self.limit) < 1 or self.sources < 2 or not self.acceleration > 0:
-            raise InputError(f"BeeColony: two sources, and one of all else, are the least, got {self!r}.")
+            raise InputError(f"BeeColony: two sources, and one of all else, are the least, got {shown(self)}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.signals import FourierSignal, signal_values
 from nonsmooth.model.system import System
+from nonsmooth.settings import shown
 
 #: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
 STAGE, ITERATIONS = 0.25, 12
@@ -49,7 +50,7 @@ class Fourier:
     def __post_init__(self) -> None:
         table = np.atleast_2d(np.asarray(self.coefficients, dtype=float))
         if not (np.isfinite(self.omega) and self.omega > 0):
-            raise InputError(f"Fourier: omega must be a positive number of rad/s, got {self.omega!r}.")
+            raise InputError(f"Fourier: omega must be a positive number of rad/s, got {shown(self.omega)}.")
         if table.ndim != 2 or table.shape[1] % 2 == 0 or table.shape[1] < 3 or not np.all(np.isfinite(table)):
             raise InputError(f"Fourier: coefficients must be rows of 1 + 2 N finite numbers, got shape {table.shape}.")
         object.__setattr__(self, "coefficients", table)
@@ -133,7 +134,7 @@ class DriveMotion:
             if name not in known:
                 raise InputError(f'"{name}" is no drive of the mechanism; its drives are {", ".join(known) or "none"}.')
         if not self.drives or len({*self.drives}) != len(self.drives):
-            raise InputError(f"drives must be different names of drives, got {drives!r}; there are {', '.join(known)}.")
+            raise InputError(f"drives must be different names, got {shown(drives)}; there are {', '.join(known)}.")
         for element in system.elements:
             moving = isinstance(element, PrescribedMotion) and callable(element.motion)
             moving |= isinstance(element, PrescribedPose) and callable(element.position)

@@ -17,6 +17,7 @@ from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
 from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor, load_columns
+from nonsmooth.settings import is_one, require, shown
 
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
 METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "consistent")
@@ -120,8 +121,7 @@ class Estimate(Saved):
         """Confidence intervals (rank, 2), of Student's distribution."""
         from scipy.stats import t
 
-        if not 0 < level < 1:
-            raise InputError(f"level must be between 0 and 1, got {level!r}.")
+        require(0 < level < 1, "level must be between 0 and 1", level)
         width = float(t.ppf(0.5 + level / 2, self.degrees)) * self.deviation
         return np.column_stack([self.values - width, self.values + width])
 
@@ -190,8 +190,7 @@ def estimate(
         sticks there and depends on the motion of the journal in its bearing. For "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
     """
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
+    require(is_one(method, METHODS), f"method must be one of {', '.join(METHODS)}", method)
     measured.check(Y)
     states = measured.states
     whole = Y(*states)
@@ -204,7 +203,7 @@ def estimate(
         W = np.concatenate([W, load_columns(Y, states, joints, prior)], axis=2)
         names, units = names + tuple(f"{joint}.mu_R" for joint in joints), units + ("m",) * len(joints)
     if not 0 <= slowest < 1 or (slowest and method not in ("weighted", "least squares")):
-        raise InputError(f'slowest must be from 0 to 1, and 0 with method="{method}", got {slowest!r}.')
+        raise InputError(f'slowest must be from 0 to 1, and 0 with method="{method}", got {shown(slowest)}.')
     fast = np.abs(states[1]) >= slowest * np.max(np.abs(states[1]), axis=0)
     W, tau = W * fast[..., None], tau * fast
     rank = W.shape[2]

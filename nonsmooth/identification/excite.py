@@ -21,7 +21,7 @@ from nonsmooth.identification.drive_motion import Fourier, basis, conditions
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.settings import settings
+from nonsmooth.settings import settings, shown
 
 #: what is minimised: -log det W'W, trace of its inverse, -log of its least eigenvalue, log of the condition number of W
 CRITERIA = ("D", "A", "E", "condition")
@@ -57,7 +57,7 @@ class Bounds:
     def __post_init__(self) -> None:
         given = [self.position, self.velocity, self.acceleration, *([] if self.force is None else [self.force])]
         if len({len(one) for one in given}) != 1 or not all(x > 0 for one in given for x in one):
-            raise InputError(f"Bounds: one positive number per drive for each kind, got {given!r}.")
+            raise InputError(f"Bounds: one positive number per drive for each kind, got {shown(given)}.")
 
     @property
     def table(self) -> Array:
@@ -92,7 +92,7 @@ class Excite:
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
-            raise InputError(f"Excite: criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}.")
+            raise InputError(f"Excite: criterion must be one of {', '.join(CRITERIA)}, got {shown(self.criterion)}.")
         if self.harmonics < 3 or self.samples < 4 * self.harmonics or self.starts < 1:
             raise InputError(
                 "Excite: harmonics must be at least 3, samples at least 4 times as many, and starts at least 1, got "

@@ -30,7 +30,7 @@ from nonsmooth.identification.measurement import FAILED, MotionData, simulated_c
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.quantities import in_si
-from nonsmooth.settings import settings
+from nonsmooth.settings import require, settings, shown
 from nonsmooth.step.control import StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_processes
@@ -120,7 +120,7 @@ class FitMotion:
     def __post_init__(self) -> None:
         for name in ("starts", "improved", "iterations"):
             if getattr(self, name) < 1:
-                raise InputError(f"FitMotion: {name} must be at least 1, got {getattr(self, name)!r}.")
+                raise InputError(f"FitMotion: {name} must be at least 1, got {shown(getattr(self, name))}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,8 +298,7 @@ class _Fit:
     ) -> None:  # fmt: skip
         for name, (low, high) in parameters.items():
             system.parameter_vector({name: low})
-            if not 0 < low < high:
-                raise InputError(f'The range of "{name}" must be two numbers 0 < low < high, got {(low, high)!r}.')
+            require(0 < low < high, f'The range of "{name}" must be two numbers 0 < low < high', (low, high))
         if not parameters:
             raise InputError("No parameter is named; give at least one with its range.")
         self.system, self.stepper, self.dt, self.chosen = system, stepper, dt, chosen

@@ -15,6 +15,7 @@ from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
+from nonsmooth.settings import require
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 
@@ -240,8 +241,7 @@ class Measurement:
         from scipy.signal import butter, sosfiltfilt
 
         dt = float(np.mean(np.diff(self.t)))
-        if not 0 < cutoff < 0.5 / dt:
-            raise InputError(f"cutoff must be between 0 and {0.5 / dt:.6g} Hz, half the sampling, got {cutoff!r}.")
+        require(0 < cutoff < 0.5 / dt, f"cutoff must be between 0 and {0.5 / dt:.6g} Hz, half the sampling", cutoff)
         edge = int(np.ceil(3.0 / (cutoff * dt)))
         if len(self.t) < 2 * edge + 20:
             raise InputError(

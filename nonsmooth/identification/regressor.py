@@ -26,6 +26,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint, Revolute
 from nonsmooth.model.system import System
+from nonsmooth.settings import is_one, require, shown
 
 #: entries of the inertia matrix in the order of the parameters
 ENTRIES = (("Ixx", 0, 0), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyy", 1, 1), ("Iyz", 1, 2), ("Izz", 2, 2))
@@ -70,7 +71,7 @@ class LinkFrame:
     def __post_init__(self) -> None:
         A = self.rotation
         if A.shape != (3, 3) or np.max(np.abs(A.T @ A - np.eye(3))) > 1e-9 or np.linalg.det(A) < 0:
-            raise InputError(f"LinkFrame: axes must be three orthonormal right-handed vectors, got {self.axes!r}.")
+            raise InputError(f"LinkFrame: axes must be three orthonormal right-handed vectors, got {shown(self.axes)}.")
 
     @property
     def rotation(self) -> Array:
@@ -151,8 +152,7 @@ class Regressor:
         loads: tuple[str, ...],
     ) -> None:  # fmt: skip
         for word in friction:
-            if word not in FRICTION:
-                raise InputError(f"friction takes {', '.join(FRICTION)}, got {word!r}.")
+            require(is_one(word, FRICTION), f"friction takes {', '.join(FRICTION)}", word)
         self.motion = DriveMotion(system, drives)
         self.system, self.drives, self.friction, self.loads = self.motion.system, self.motion.drives, friction, loads
         self._bodies = [element for element in system.elements if isinstance(element, Body)]

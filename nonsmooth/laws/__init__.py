@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import shown
 
 if TYPE_CHECKING:
     from nonsmooth.laws.compliant import FrictionLaw, NormalLaw
@@ -40,7 +41,7 @@ def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[Frict
         return known[name]
     close = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(sorted(known))}."
-    raise InputError(f"There is no {f'{kind} ' if kind else ''}law {name!r}. {hint}")
+    raise InputError(f"There is no {f'{kind} ' if kind else ''}law {shown(name)}. {hint}")
 
 
 def names(kind: Kind) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ def _laws(kind: Kind) -> dict[str, Any]:
     from nonsmooth.laws.compliant import FrictionLaw, NormalLaw
 
     if kind not in get_args(Kind):
-        raise InputError(f'Laws are of kind "normal" or "friction", got {kind!r}.')
+        raise InputError(f'Laws are of kind "normal" or "friction", got {shown(kind)}.')
     base, folder = NormalLaw if kind == "normal" else FrictionLaw, importlib.import_module(f"{__name__}.{kind}")
     found = {}
     for each in pkgutil.iter_modules(folder.__path__):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import InUnits, Quantity, declarations
-from nonsmooth.settings import is_number, wrong_flag
+from nonsmooth.settings import is_number, shown, wrong_flag
 
 #: a number or a CasADi expression, and a column of them
 Expression = Any
@@ -60,7 +60,7 @@ def check_numbers(made: Any) -> None:
             continue
         number = isinstance(value, float) or is_number(value)
         if not number or not declared.quantity.accepts(float(value)):
-            raise InputError(f"{type(made).__name__}: {name} must be {declared.quantity.accepted}, got {value!r}.")
+            raise InputError(f"{type(made).__name__}: {name} must be {declared.quantity.accepted}, got {shown(value)}.")
 
 
 @dataclass(frozen=True)

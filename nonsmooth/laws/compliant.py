@@ -15,7 +15,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import LIMITED, Expression, Law, Limit, Vector
 from nonsmooth.laws.own import own_kind, unknown_limits, wrong_friction, wrong_normal
 from nonsmooth.quantities import Unit
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, shown
 
 #: added to lengths of vectors, so that they have finite derivatives at 0: below any slip, with a square that is not 0
 SHORTEST = 1e-30
@@ -116,9 +116,9 @@ class Compliant(Law):
         for name, base, law in (("normal", NormalLaw, self.normal), ("friction", FrictionLaw, self.friction)):
             if not (isinstance(law, base) or name == "friction" and law is None):
                 hint = "; write it with its brackets" if isinstance(law, type) else ""
-                raise InputError(f"Compliant: {name} must be a {base.__name__}, got {law!r}{hint}.")
+                raise InputError(f"Compliant: {name} must be a {base.__name__}, got {shown(law)}{hint}.")
         if not (is_number(self.slowest) and self.slowest > 0.0):
-            raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {self.slowest!r}.")
+            raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {shown(self.slowest)}.")
         super().__post_init__()
         normal, friction = own_kind(self.normal), own_kind(self.friction)
         own_in_space = getattr(type(self.friction), "spatial_force", None) not in (None, FrictionLaw.spatial_force)
@@ -156,7 +156,7 @@ class Compliant(Law):
             )
         if unknown:
             kinds = ", ".join((*LIMITED, *self.numbers()))
-            raise InputError(f"Compliant: {name} has a limit of {unknown[0]!r}; limits are of one of {kinds}.")
+            raise InputError(f"Compliant: {name} has a limit of {shown(unknown[0])}; limits are of one of {kinds}.")
 
     @property
     def bristles(self) -> tuple[tuple[str, str], ...]:
@@ -204,7 +204,7 @@ def wrong_law(contact: Any) -> str:
     """The end of a sentence on what is no law of a contact, with what to write."""
     if isinstance(contact, NormalLaw):
         return f"got a normal law; write Compliant({type(contact).__name__}(...))"
-    return f"got {contact!r}" + ("; write it with its brackets" if isinstance(contact, type) else "")
+    return f"got {shown(contact)}" + ("; write it with its brackets" if isinstance(contact, type) else "")
 
 
 def _friction_constants(k: SimpleNamespace) -> SimpleNamespace:

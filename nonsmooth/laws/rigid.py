@@ -7,7 +7,7 @@ from typing import Annotated
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Law
 from nonsmooth.quantities import Quantity, Unit
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require, shown
 
 #: impact laws by name, and those that integrate along the impulse
 LAWS = {"newton": "Newton", "poisson": "Poisson", "routh": "Routh", "stronge": "Stronge"}
@@ -96,8 +96,7 @@ class Rigid(Law):
             ("friction", math.inf, "a finite number >= 0"),
         ):
             value = getattr(self, name)
-            if not (is_number(value) and 0.0 <= value <= most):
-                raise InputError(f"Rigid: {name} must be {words}, got {shown(value)}.")
+            require(is_number(value) and 0.0 <= value <= most, f"Rigid: {name} must be {words}", value)
         if not isinstance(self.impact, str) or self.impact not in LAWS:
             names = ", ".join(f'"{name}"' for name in LAWS)
             raise InputError(f"Rigid: impact must be one of {names}, got {shown(self.impact)}.")

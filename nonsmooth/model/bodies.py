@@ -264,14 +264,14 @@ def _vector(body: Element, field: str, size: int) -> Array:
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.shape != (size,) or not np.all(np.isfinite(array)):
-        raise body.error(f"{field} must be {size} finite numbers, got {getattr(body, field)!r}.")
+        raise body.error(f"{field} must be {size} finite numbers, got {shown(getattr(body, field))}.")
     return array
 
 
 def _number(body: Element, field: str) -> Array:
     value = getattr(body, field)
     if not (is_number(value)):
-        raise body.error(f"{field} must be a finite number, got {value!r}.")
+        raise body.error(f"{field} must be a finite number, got {shown(value)}.")
     return np.array([float(value)])
 
 
@@ -293,13 +293,13 @@ class PointMass(metaclass=Called):
 
     def __post_init__(self) -> None:
         if not (is_number(self.mass) and self.mass > 0):
-            raise ModelError(f"PointMass: mass must be a positive number [kg], got {self.mass!r}.")
+            raise ModelError(f"PointMass: mass must be a positive number [kg], got {shown(self.mass)}.")
         try:
             at = floats(self.at)
         except (TypeError, ValueError):
             at = np.array(np.nan)
         if at.shape not in ((2,), (3,)) or not np.all(np.isfinite(at)):
-            raise ModelError(f"PointMass: at must be two or three finite numbers [m], got {self.at!r}.")
+            raise ModelError(f"PointMass: at must be two or three finite numbers [m], got {shown(self.at)}.")
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     masses, dimension = list(masses), body.dimensions[0]
     for one in masses:
         if not isinstance(one, PointMass):
-            raise body.error(f"masses must be PointMass objects, got {one!r}.")
+            raise body.error(f"masses must be PointMass objects, got {shown(one)}.")
         if len(one.at) != dimension:
             raise body.error(f"a mass at {one.at!r} has {len(one.at)} components, but the body has {dimension}.")
     m = np.array([body.mass, *(one.mass for one in masses)])

@@ -37,6 +37,7 @@ from nonsmooth.model.joints import (
     Spherical,
 )  # fmt: skip
 from nonsmooth.quantities import Point, PositiveLength, Quantity
+from nonsmooth.settings import shown
 
 SIDES = (("low", -1), ("high", 1))
 #: walls of a rectangular guide: across the height, then across the width
@@ -134,7 +135,7 @@ class Clearance(Contact):
     def check_ends(self, ends: str, accepted: tuple[str, str]) -> None:
         """Raise ModelError unless `ends` names one of the two parts."""
         if ends not in accepted:
-            raise self.error(f'ends must be "{accepted[0]}" or "{accepted[1]}", the shorter part, got {ends!r}.')
+            raise self.error(f'ends must be "{accepted[0]}" or "{accepted[1]}", the shorter part, got {shown(ends)}.')
 
 
 @dataclass(frozen=True, eq=False)

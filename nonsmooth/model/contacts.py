@@ -67,7 +67,7 @@ class Contact(Element):
         if missing:
             is_round = self.slides and hasattr(self, "radius")
             raise self.error(
-                f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact does not have; "
+                f"its law {shown(self.contact)} needs {' and '.join(missing)}, which this contact does not have; "
                 + ("give its radius and, if required, its length." if is_round else "use another law.")
             )
 

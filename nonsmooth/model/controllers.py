@@ -13,7 +13,7 @@ from nonsmooth.model.frames import Placement
 from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.model.loads import Load, names_of_motion
 from nonsmooth.quantities import Quantity, Unit
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, shown
 
 Output = Annotated[float | tuple[float, ...], Quantity("N m or N")]
 
@@ -71,7 +71,7 @@ class SampledController(Load):
     def __post_init__(self) -> None:
         for name in ("resolution", "states", "start"):
             if not isinstance(getattr(self, name), Mapping):
-                raise self.error(f"{name} must be a table by name, got {getattr(self, name)!r}.")
+                raise self.error(f"{name} must be a table by name, got {shown(getattr(self, name))}.")
             object.__setattr__(self, name, dict(getattr(self, name)))
         if self.sensor is None:
             object.__setattr__(self, "sensor", self.b)
@@ -86,10 +86,10 @@ class SampledController(Load):
             object.__setattr__(self, "held", (0.0,) * len(self.law))
         super().__post_init__()
         if not (is_number(self.period) and self.period > 0.0 and is_number(self.delay) and self.delay >= 0.0):
-            raise self.error(f"period must be > 0 and delay >= 0 [s], got {self.period!r} and {self.delay!r}.")
+            raise self.error(f"period must be > 0 and delay >= 0 [s], got {shown((self.period, self.delay))}.")
         for name, value in self.resolution.items():
             if name not in ("angle", *"xyz") or not (is_number(value) and value > 0.0):
-                raise self.error(f"resolution is a positive number for angle, x, y or z, got {name!r}: {value!r}.")
+                raise self.error(f"resolution is a positive number for angle, x, y or z, got {shown({name: value})}.")
         for name, value in self.start.items():
             if name not in self.states or not is_number(value):
                 raise self.error(f"start has finite numbers of its states, {', '.join(self.states)}; got {name!r}.")

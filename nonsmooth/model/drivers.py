@@ -14,6 +14,7 @@ from nonsmooth.model.elements import ORIGIN, SPACE
 from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Orientation, _OfParts, same_orientation
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
+from nonsmooth.settings import shown
 
 COORDINATES = ("angle", "x", "y", "z", "distance", "displacement")
 Position = tuple[float, float, float] | Callable[[Any], Any]
@@ -60,7 +61,7 @@ class PrescribedMotion(_OfParts):
     def __post_init__(self) -> None:
         if self.coordinate not in COORDINATES:
             *others, last = (f'"{one}"' for one in COORDINATES)
-            raise self.error(f"coordinate must be {', '.join(others)} or {last}, got {self.coordinate!r}.")
+            raise self.error(f"coordinate must be {', '.join(others)} or {last}, got {shown(self.coordinate)}.")
         if self.axis_a is None and self.coordinate == "displacement":
             raise self.error("a displacement needs its axis; give axis_a.")
         if self.axis_a is not None and self.coordinate not in ("angle", "displacement"):
@@ -73,7 +74,7 @@ class PrescribedMotion(_OfParts):
     def check_together(self, numbers: Mapping[str, float]) -> None:
         super().check_together(numbers)
         if self.coordinate == "distance" and not numbers.get("motion", 1.0) > 0.0:
-            raise self.error(f"a distance must be positive, got motion {numbers['motion']!r} m.")
+            raise self.error(f"a distance must be positive, got motion {shown(numbers['motion'])} m.")
 
     @property
     def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]

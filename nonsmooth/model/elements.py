@@ -32,7 +32,7 @@ from nonsmooth.quantities import (
     in_unit,
     is_numeric,
 )  # fmt: skip
-from nonsmooth.settings import Called, floats, shown, wrong_flag
+from nonsmooth.settings import Called, floats, require, shown, wrong_flag
 
 #: defaults of points: the origin of the body, with two or three components; in space
 ORIGIN: tuple[float, ...] = (0.0, 0.0)
@@ -66,8 +66,7 @@ class Element(metaclass=Called):
             raise ModelError(f"{type(self).__name__}: a name is a non-empty word without dots, got {shown(self.name)}.")
         for field in self.body_fields:
             body = getattr(self, field)
-            if not isinstance(body, (str, Element)):
-                raise self.error(f"{field} must be a body or the name of one, got {body!r}.")
+            require(isinstance(body, (str, Element)), f"{field} must be a body or the name of one", body, self.error)
         wrong = wrong_flag(self)
         if wrong:
             raise self.error(wrong)
@@ -144,7 +143,7 @@ class Element(metaclass=Called):
             except (OverflowError, TypeError, ValueError):
                 raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
             if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
-                raise self.error(f"{field} must be {declared.accepted}, got {value!r}.")
+                raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.")
             if array.ndim == 0:
                 numbers[field] = float(array)
                 continue
@@ -196,7 +195,7 @@ class Element(metaclass=Called):
         accepted = self.quantity(label)
         if not accepted.accepts(value):
             tiny = ", which is too small to divide by" if 0.0 < value < sys.float_info.min else ""
-            raise self.error(f"{label} must be {accepted.accepted}, got {value!r}{tiny}.")
+            raise self.error(f"{label} must be {accepted.accepted}, got {shown(value)}{tiny}.")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError for a direction that is zero, a quaternion not of norm 1, or inconsistent numbers."""
@@ -229,7 +228,7 @@ class Element(metaclass=Called):
         value = getattr(self, name)
         if len(value) != dimension and not (omitted and len(value) == 0):
             word = {2: "planar", 3: "spatial"}[dimension]
-            raise self.error(f"{name} takes {dimension} components in a {word} model, got {value!r}.")
+            raise self.error(f"{name} takes {dimension} components in a {word} model, got {shown(value)}.")
 
     def _fields(self, parameters: Mapping[str, Any], number: Any, column: Any) -> SimpleNamespace:
         """Fields with their parameters by full name, those of vectors joined; a field without any is omitted."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 from nonsmooth.model import iso286
 from nonsmooth.model.iso286 import LOOSE, Limits, check_size, parts_of
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require, shown
 
 #: how products scatter: normal with T = 6 sigma; that, cut at the limits; uniform; one half at each limit
 DISTRIBUTIONS = ("normal", "truncated", "uniform", "worst")
@@ -71,7 +71,9 @@ class Scatter(ABC, float):
         """Raise InputError for an unknown distribution."""
         if self.distribution not in DISTRIBUTIONS:
             names = ", ".join(DISTRIBUTIONS)
-            raise InputError(f"The distribution of a {self.kind} must be one of {names}, got {self.distribution!r}.")
+            raise InputError(
+                f"The distribution of a {self.kind} must be one of {names}, got {shown(self.distribution)}."
+            )
 
     @property
     def words(self) -> str:
@@ -102,10 +104,8 @@ class Toleranced(Scatter):
 
     def __new__(cls, nominal: float, tolerance: float, *, distribution: str = "normal") -> "Toleranced":
         for name, value in (("nominal", nominal), ("tolerance", tolerance)):
-            if not is_number(value):
-                raise InputError(f"Toleranced: {name} must be a finite number in SI units, got {shown(value)}.")
-        if not tolerance > 0.0:
-            raise InputError(f"Toleranced: tolerance must be positive, as Toleranced(0.12, 3e-5), got {tolerance!r}.")
+            require(is_number(value), f"Toleranced: {name} must be a finite number in SI units", value)
+        require(tolerance > 0.0, "Toleranced: tolerance must be positive, as Toleranced(0.12, 3e-5)", tolerance)
         made = super().__new__(cls, nominal)
         made.tolerance, made.distribution = float(tolerance), distribution
         made.lower, made.upper = float(nominal) - made.tolerance, float(nominal) + made.tolerance
@@ -247,8 +247,7 @@ def _loose(of_hole: tuple[str, int], of_shaft: tuple[str, int], nominal: float, 
 def _beside(name: str, at: Any, clearances: dict[str, float]) -> float:
     """The radial clearance given by a number."""
     low, high = clearances["min"], clearances["max"]
-    if not is_number(at):
-        raise InputError(f'{name}: at must be "min", "mean", "max" or a radial clearance in metres, got {shown(at)}.')
+    require(is_number(at), f'{name}: at must be "min", "mean", "max" or a radial clearance in metres', at)
     _check_diametral(name, float(at), clearances)
     if not low * (1 - SAME) <= at <= high * (1 + SAME):
         near = "min" if at < low else "max"

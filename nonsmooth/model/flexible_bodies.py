@@ -42,6 +42,7 @@ from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
+from nonsmooth.settings import require, shown
 
 #: modes that a body can have, as many as labels of their parameters
 MOST = 999
@@ -189,8 +190,7 @@ class FlexibleBody(Body):
     def __post_init__(self) -> None:
         """Set the parameters from the modes, and the columns of the amplitudes."""
         modes = self.modes
-        if not isinstance(modes, Modes):
-            raise self.error(f"modes must be Modes, as modes(beam(...)) returns them, got {modes!r}.")
+        require(isinstance(modes, Modes), "modes must be Modes, as modes(beam(...)) returns them", modes, self.error)
         if self.dimensions == (2,):
             modes = modes.in_plane()
         count = modes.count
@@ -287,7 +287,7 @@ class FlexibleBody(Body):
             values = getattr(self, what)
             found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
             if found.shape != (self.count,) or not np.all(np.isfinite(found)):
-                raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
+                raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {shown(values)}.")
             amplitudes.append(found)
         eta, rate = amplitudes
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])

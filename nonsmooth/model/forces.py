@@ -15,6 +15,7 @@ from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
 from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
+from nonsmooth.settings import shown
 
 Components = tuple[float, ...] | Callable[[Any], Any]
 
@@ -110,7 +111,7 @@ class PointForce(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.frame, str) or self.frame not in ("global", "body"):
-            raise self.error(f'frame must be "global" or "body", got {self.frame!r}.')
+            raise self.error(f'frame must be "global" or "body", got {shown(self.frame)}.')
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         (body,) = bodies

@@ -14,7 +14,7 @@ from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import column_of, wrong_arguments
 from nonsmooth.quantities import Point, Quantity, Text
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, require, shown
 
 #: by name the function, and how many arguments it takes
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
@@ -139,13 +139,12 @@ class Load(Force):
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping):
-            raise self.error(f"parameters must be numbers by name, as {{'mu': 0.3}}, got {self.parameters!r}.")
+            raise self.error(f"parameters must be numbers by name, as {{'mu': 0.3}}, got {shown(self.parameters)}.")
         object.__setattr__(self, "parameters", dict(self.parameters))
         for name, value in self.parameters.items():
             if not (isinstance(name, str) and name.isidentifier()) or name.startswith("at_b"):
-                raise self.error(f"the name of a parameter must be a word and not at_b, got {name!r}.")
-            if not is_number(value):
-                raise self.error(f"{name} must be a finite number in SI units, got {value!r}.")
+                raise self.error(f"the name of a parameter must be a word and not at_b, got {shown(name)}.")
+            require(is_number(value), f"{name} must be a finite number in SI units", value, self.error)
         if self.force is None and self.torque is None and self.energy is None:
             raise self.error("it has no law; give force, torque or energy.")
         for what, names in ARGUMENTS.items():
@@ -154,7 +153,9 @@ class Load(Force):
                 object.__setattr__(self, what, tuple(law) if isinstance(law, list) else law)
                 self._check_formulas(what, (law,) if isinstance(law, str) else tuple(law))
             elif law is not None and not callable(law):
-                raise self.error(f"{what} must be a function, as lambda {arguments}: ..., or formulas, got {law!r}.")
+                raise self.error(
+                    f"{what} must be a function, as lambda {arguments}: ..., or formulas, got {shown(law)}."
+                )
             elif law is not None and (given := wrong_arguments(law, len(names))) is not None:
                 raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
         super().__post_init__()
@@ -168,7 +169,7 @@ class Load(Force):
         known = {*POSITIONS, *self._own_names(), *(RATES if what != "energy" else ())}
         for formula in formulas:
             if not isinstance(formula, str):
-                raise self.error(f"{what} must be a function or formulas, each a text, got {formula!r}.")
+                raise self.error(f"{what} must be a function or formulas, each a text, got {shown(formula)}.")
             try:
                 tree = _parsed(formula)
                 called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}

@@ -24,7 +24,7 @@ from nonsmooth.model.fits import Fit, stated
 from nonsmooth.model.frames import rotation_matrix
 from nonsmooth.model.joints import IDENTITY, Cylindrical, Joint, Prismatic, Revolute, Spherical
 from nonsmooth.model.model import Model
-from nonsmooth.settings import hint, shown
+from nonsmooth.settings import hint, require, shown
 
 #: [rad] of the axis of a planar slide beside the slider's own x axis
 ALONG = 1e-9
@@ -114,8 +114,7 @@ def tighten(model: Model, pattern: str = "*") -> Model:
 def _replaced(model: Any, pattern: Any, kinds: tuple[type, ...], made: Callable[[Any], Element]) -> Model:
     if not isinstance(model, Model):
         raise InputError(f"Joints are replaced in a Model, before it is built, got {type(model).__name__}.")
-    if not isinstance(pattern, str):
-        raise InputError(f'The pattern must be a name of joints, as "elbow*", got {shown(pattern)}.')
+    require(isinstance(pattern, str), 'The pattern must be a name of joints, as "elbow*"', pattern)
     named = {one.name: one for one in model.elements}
     exact = pattern in named
     chosen = {pattern} if exact else {one for one in named if fnmatch.fnmatchcase(one, pattern)}

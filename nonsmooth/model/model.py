@@ -24,7 +24,7 @@ from nonsmooth.model.shapes import Shape
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
-from nonsmooth.settings import Called, hint, shown
+from nonsmooth.settings import Called, hint, require, shown
 
 E = TypeVar("E", bound=Element)
 #: joints with clearance are replaced by ideal joints while the initial state is assembled
@@ -65,15 +65,13 @@ class Model(metaclass=Called):
     ) -> None:  # fmt: skip
         if not (isinstance(assemble, bool) or assemble == CENTRED):
             raise ModelError(f'Model: assemble must be True, False or "{CENTRED}", got {shown(assemble)}.')
-        if not isinstance(name, str):
-            raise ModelError(f"Model: name must be a string, got {shown(name)}.")
+        require(isinstance(name, str), "Model: name must be a string", name, ModelError)
         if isinstance(elements, str | Element) or not isinstance(elements, Iterable):
             raise ModelError(f"Model takes a list of elements, as Model([Ground(), body]), got {shown(elements)}.")
         if not (provenance is None or isinstance(provenance, Mapping)):
             raise ModelError(f"Model: provenance must be a mapping by parameter, got {shown(provenance)}.")
         self.name = name
-        if not isinstance(silence, Iterable):
-            raise ModelError(f'silence takes names of remarks, as ["no-gravity"], got {shown(silence)}.')
+        require(isinstance(silence, Iterable), 'silence takes names of remarks, as ["no-gravity"]', silence, ModelError)
         names = (silence,) if isinstance(silence, str) else tuple(silence)
         for name in names:
             if not isinstance(name, str) or name not in REMARKS:
@@ -90,7 +88,7 @@ class Model(metaclass=Called):
     def add(self, element: E) -> E:
         """Add an element and return it; ModelError if it is no element, or its name is already used."""
         if not isinstance(element, Element) or isinstance(element, Node):
-            raise ModelError(f"Model.add takes a body, joint, driver, clearance, force or shape, got {element!r}.")
+            raise ModelError(f"Model.add takes a body, joint, driver, clearance, force or shape, got {shown(element)}.")
         if element.name in self._elements:
             other = type(self._elements[element.name]).__name__
             raise ModelError(

@@ -13,7 +13,7 @@ from nonsmooth.compile.lookup import lookup
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.signals import TimeFunction, checked_points, looks_up
 from nonsmooth.quantities import Unit
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, shown
 
 #: what each shape takes, unless it takes the duration
 LIMITS = {"trapezoidal": ("speed", "acceleration"), "s-curve": ("speed", "acceleration", "jerk"), "cosine": ("speed",)}
@@ -80,16 +80,16 @@ class MotionProfile(TimeFunction):
         if self.shape is None:
             object.__setattr__(self, "shape", "trapezoidal" if self.jerk is None else "s-curve")
         if not (isinstance(self.shape, str) and self.shape in LIMITS):
-            raise ModelError(f'MotionProfile: shape must be "trapezoidal", "s-curve" or "cosine", got {self.shape!r}.')
+            raise ModelError(f'MotionProfile: shape is "trapezoidal", "s-curve" or "cosine", got {shown(self.shape)}.')
         self._check_finite("distance", "begin", "start")
         if self.distance == 0.0:
             raise ModelError("MotionProfile: distance must not be zero.")
         if not (self.dwell is None or (is_number(self.dwell) and self.dwell >= 0.0)):
-            raise ModelError(f"MotionProfile: dwell must be a time in s that is not negative, got {self.dwell!r}.")
+            raise ModelError(f"MotionProfile: dwell must be a time in s that is not negative, got {shown(self.dwell)}.")
         names = [one for one in ("speed", "acceleration", "jerk", "duration") if getattr(self, one) is not None]
         for name in names:
             if not (is_number(getattr(self, name)) and getattr(self, name) > 0.0):
-                raise ModelError(f"MotionProfile: {name} must be a positive number, got {getattr(self, name)!r}.")
+                raise ModelError(f"MotionProfile: {name} must be a positive number, got {shown(getattr(self, name))}.")
         if tuple(names) not in (("duration",), LIMITS[self.shape]):
             raise ModelError(
                 f"MotionProfile: the shape {self.shape} takes duration, or {' and '.join(LIMITS[self.shape])}, got "
@@ -188,7 +188,7 @@ class Spline(TimeFunction):
         if self.speeds is not None:
             given = self.speeds if isinstance(self.speeds, tuple | list | np.ndarray) else ()
             if not (len(given) == 2 and all(map(is_number, given))):
-                raise ModelError(f"Spline: speeds must be two finite numbers, got {self.speeds!r}.")
+                raise ModelError(f"Spline: speeds must be two finite numbers, got {shown(self.speeds)}.")
             object.__setattr__(self, "speeds", tuple(given))
 
     @cached_property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import looks_stated
 from nonsmooth.quantities import Wrong, has_unit, in_unit
-from nonsmooth.settings import hint
+from nonsmooth.settings import hint, shown
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
@@ -64,7 +64,7 @@ class Provenance:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise InputError(f"Provenance: kind must be one of {', '.join(get_args(Kind))}, got {self.kind!r}.")
+            raise InputError(f"Provenance: kind must be one of {', '.join(get_args(Kind))}, got {shown(self.kind)}.")
         if not self.source:
             raise InputError("Provenance: source is empty; name the table, equation or reason the value comes from.")
 
@@ -195,7 +195,7 @@ class Problem:
             if isinstance(value, str) and number and (looks_stated(value) or not has_unit(value)):
                 like = accepted[key].default
                 raise InputError(
-                    f"{self.name}: {key} is a number, as {like!r}, or one with its unit, got {value!r}; "
+                    f"{self.name}: {key} is a number, as {like!r}, or one with its unit, got {shown(value)}; "
                     'a fit is given to the built system: parameters={"pin.clearance": "20 H7/g6"}.'
                 )
             if key in self.provenance and has_unit(value) and not looks_stated(value):
@@ -251,7 +251,7 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
     for key, value in signature.bind(*args, **kwargs).arguments.items():
         default = accepted[key].default
         if isinstance(value, bool) and isinstance(default, int | float) and not isinstance(default, bool):
-            raise InputError(f"{name}: {key} is a number, as {default!r}, got {value!r}.")
+            raise InputError(f"{name}: {key} is a number, as {default!r}, got {shown(value)}.")
 
 
 def problem(
@@ -287,7 +287,7 @@ def get_problem(name: str) -> Problem:
     key = name.lower().replace("_", "-")
     if key not in problems:
         known = ", ".join(problems) or f"none; no installed distribution has an entry point {GROUP!r}"
-        raise InputError(f"There is no problem {name!r}.{hint(key, problems)} Known: {known}.")
+        raise InputError(f"There is no problem {shown(name)}.{hint(key, problems)} Known: {known}.")
     return problems[key]
 
 

@@ -23,7 +23,7 @@ from nonsmooth.model.drawing import Primitive, Solid, Spot
 from nonsmooth.model.elements import Element
 from nonsmooth.model.joints import IDENTITY, BodyRef
 from nonsmooth.quantities import Unit, Wrong, in_unit
-from nonsmooth.settings import floats, shown
+from nonsmooth.settings import floats, require, shown
 
 #: triangles of a mesh, which are painted one by one in every picture, and bytes of a file, at most
 MOST_TRIANGLES, MOST_BYTES = 10_000, 100_000_000
@@ -80,7 +80,7 @@ def read_stl(path: str | os.PathLike[str], *, unit: str) -> Mesh:
     try:
         factor = float(in_unit(f"1 {unit}", "m"))
     except Wrong:
-        raise InputError(f'unit must be one of length, as "mm", got {unit!r}.') from None
+        raise InputError(f'unit must be one of length, as "mm", got {shown(unit)}.') from None
     file = path_of(path, "The STL file")
     try:
         if file.exists() and not file.is_file():
@@ -279,7 +279,7 @@ class _Long(Shape):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self._length() > 0:
-            raise self.error(f"start and end must be two places, got {self.start!r} and {self.end!r}.")
+            raise self.error(f"start and end must be two places, got {shown(self.start)} and {shown(self.end)}.")
 
     def _length(self) -> float:
         return float(np.linalg.norm(_spatial(self.end) - _spatial(self.start)))
@@ -365,8 +365,7 @@ class MeshShape(_Turned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.mesh, Mesh):
-            raise self.error(f"mesh must be a Mesh, as read_stl returns, got {shown(self.mesh)}.")
+        require(isinstance(self.mesh, Mesh), "mesh must be a Mesh, as read_stl returns", self.mesh, self.error)
 
     def check_components(self, dimension: int) -> None:
         super().check_components(dimension)

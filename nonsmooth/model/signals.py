@@ -15,7 +15,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.lookup import lookup
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_unit, own_unit, parts_of
-from nonsmooth.settings import floats, is_number
+from nonsmooth.settings import floats, is_number, require, shown
 
 Signal = float | Callable[[Any], Any]
 #: see `tables_looked_up`
@@ -50,8 +50,7 @@ class TimeFunction(metaclass=InUnits):
     def _check_finite(self, *fields: str) -> None:
         for name in fields:
             value = getattr(self, name)
-            if not is_number(value):
-                raise ModelError(f"{type(self).__name__}: {name} must be a finite number, got {value!r}.")
+            require(is_number(value), f"{type(self).__name__}: {name} must be a finite number", value, ModelError)
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,7 @@ class Harmonic(TimeFunction):
 
     def __post_init__(self) -> None:
         self._check_finite("amplitude", "period", "phase", "offset")
-        if not self.period > 0:
-            raise ModelError(f"Harmonic: period must be a positive time in s, got {self.period!r}.")
+        require(self.period > 0, "Harmonic: period must be a positive time in s", self.period, ModelError)
 
     def __call__(self, t: Any) -> Any:
         return self.offset + self.amplitude * ca.sin(2 * np.pi / self.period * t + self.phase)
@@ -128,8 +126,7 @@ class FourierSignal(TimeFunction):
 
     def __post_init__(self) -> None:
         self._check_finite("omega", "offset")
-        if not self.omega > 0:
-            raise ModelError(f"FourierSignal: omega must be a positive frequency in rad/s, got {self.omega!r}.")
+        require(self.omega > 0, "FourierSignal: omega must be a positive frequency in rad/s", self.omega, ModelError)
         lists = all(isinstance(one, tuple | list | np.ndarray) for one in (self.sine, self.cosine))
         if not lists or len(self.sine) != len(self.cosine) or not all(map(is_number, (*self.sine, *self.cosine))):
             raise ModelError(
@@ -206,7 +203,9 @@ class TimeVector(TimeFunction):
     def __post_init__(self) -> None:
         components = self.components
         if not (isinstance(components, (tuple, list)) and components):
-            raise ModelError(f"TimeVector: components must be a list of numbers and functions, got {components!r}.")
+            raise ModelError(
+                f"TimeVector: components must be a list of numbers and functions, got {shown(components)}."
+            )
         for i, one in enumerate(components):
             _check_signal(f"TimeVector: component {i + 1}", one, "a finite number")
         object.__setattr__(self, "components", tuple(components))
@@ -235,7 +234,9 @@ class AxisAngle(TimeFunction):
     def __post_init__(self) -> None:
         parts = self.axis if isinstance(self.axis, (tuple, list)) else ()
         if not (len(parts) == 3 and all(map(is_number, parts)) and any(parts)):
-            raise ModelError(f"AxisAngle: axis must be three finite numbers that are not all zero, got {self.axis!r}.")
+            raise ModelError(
+                f"AxisAngle: axis must be three finite numbers that are not all zero, got {shown(self.axis)}."
+            )
         _check_signal("AxisAngle: angle", self.angle, "a finite number [rad]")
         if isinstance(self.angle, TimeFunction):
             try:
@@ -266,7 +267,7 @@ def checked_points(kind: str, t: Any, y: Any) -> tuple[tuple[float, ...], tuple[
     try:
         times, values = floats(t), floats(y)
     except (TypeError, ValueError):
-        raise ModelError(f"{kind}: times and values must be numbers, got {t!r} and {y!r}.") from None
+        raise ModelError(f"{kind}: times and values must be numbers, got {shown(t)} and {shown(y)}.") from None
     if times.ndim != 1 or times.size < 2 or times.shape != values.shape:
         raise ModelError(
             f"{kind}: times and values must be two sequences of one length >= 2, "
@@ -298,8 +299,7 @@ def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
 
 
 def _check_signal(what: str, value: Any, number: str) -> None:
-    if not (callable(value) or is_number(value)):
-        raise ModelError(f"{what} must be {number} or a function of time, got {value!r}.")
+    require(callable(value) or is_number(value), f"{what} must be {number} or a function of time", value, ModelError)
     given = wrong_arguments(value, 1) if callable(value) else None
     if given is not None:
         raise ModelError(f"{what} must be a function of time alone, but it takes {given}.")

@@ -19,6 +19,7 @@ from nonsmooth.model.elements import ORIGIN, _PlanarOrSpatial
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import IDENTITY, Angle, Direction, Orientation
 from nonsmooth.quantities import Point, PositiveLength, Quantity
+from nonsmooth.settings import shown
 
 COORDINATES = ("angle", "displacement")
 Coordinate = Annotated[float, Quantity("rad or m")]
@@ -41,7 +42,7 @@ class _Stops(_PlanarOrSpatial, FreeContact):
 
     def __post_init__(self) -> None:
         if self.coordinate not in COORDINATES:
-            raise self.error(f'coordinate must be "angle" or "displacement", got {self.coordinate!r}.')
+            raise self.error(f'coordinate must be "angle" or "displacement", got {shown(self.coordinate)}.')
         angle = self.coordinate == "angle"
         if angle != (self.radius is not None):
             raise self.error(

@@ -33,7 +33,7 @@ from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.quantities import Wrong, in_si, in_unit
-from nonsmooth.settings import hint, is_number, shown
+from nonsmooth.settings import hint, is_number, require, shown
 
 
 @dataclass(frozen=True)
@@ -449,8 +449,7 @@ def _replaced(
         if name not in names:
             raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
         value = in_si(f"{what} {name}", value, units[names.index(name)])
-        if not is_number(value):
-            raise InputError(f'The {what} "{name}" must be a finite number, got {shown(value)}.')
+        require(is_number(value), f'The {what} "{name}" must be a finite number', value)
         values[names.index(name)] = value
     return values
 

@@ -28,7 +28,7 @@ from nonsmooth.plots.style import (
     shown_unit,
     spoken,
 )
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, shown
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def phase_portrait(
     ax : axes to draw into; a figure of their own where omitted, with a legend
     """
     if kind not in PORTRAITS:
-        raise InputError(f"A phase portrait is drawn of a q or a gap, got kind={kind!r}.")
+        raise InputError(f"A phase portrait is drawn of a q or a gap, got kind={shown(kind)}.")
     rate, word = PORTRAITS[kind]
     if name not in getattr(trajectory, rate):
         getattr(trajectory, kind)[name]
@@ -295,7 +295,7 @@ def draw_table(
     if not len(table):
         raise InputError("There are no impacts to show.")
     if rows < 1:
-        raise InputError(f"rows must be at least 1, got {rows!r}.")
+        raise InputError(f"rows must be at least 1, got {shown(rows)}.")
     chosen = table[np.sort(np.argsort(-table["impulse"], kind="stable")[:rows])]
     axis = own_axes(ax, 5.6, 0.78 + 0.21 * len(chosen))
     axis.set_axis_off()

@@ -33,7 +33,7 @@ from nonsmooth.plots.panel import (
 )
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import legend, new_figure
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, shown
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def width_of(width: str | float | None) -> float | None:
         value = np.nan
     if not 50.0 <= value <= 1000.0:
         known = "single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000"
-        raise InputError(f"The width of a figure is {known}, got {width!r}.")
+        raise InputError(f"The width of a figure is {known}, got {shown(width)}.")
     return value / INCH
 
 

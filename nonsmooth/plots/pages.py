@@ -22,7 +22,7 @@ from nonsmooth.plots.drawing import Drawing, drawing_of_run, drawing_of_state
 from nonsmooth.plots.scene import Label, Scene
 from nonsmooth.plots.style import FAINT, INK, SIZE, display, round_length, shown_unit
 from nonsmooth.progress import stage
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, is_one, require, shown
 from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
 
@@ -289,8 +289,7 @@ class Animation:
 def check_format(path: Path) -> None:
     """Raise InputError unless an animation of this name can be written."""
     suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise InputError(f"An animation is a file {' or '.join(FORMATS)}, got {path.name!r}.")
+    require(is_one(suffix, FORMATS), f"An animation is a file {' or '.join(FORMATS)}", path.name)
     if suffix == ".mp4" and ffmpeg() is None:
         raise InputError(
             "An MP4 needs the program ffmpeg, which is neither on PATH nor in the package imageio-ffmpeg: "
@@ -343,7 +342,7 @@ def animation(
         raise InputError("A run without a step has no motion to draw.")
     t = np.linspace(first, last, frames)
     if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
-        raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
+        raise InputError(f"fps must be a positive integer and magnify positive, got {shown(fps)} and {shown(magnify)}.")
     drawing = drawing_of_run(trajectory, t)
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=110), magnify, deformation, view)
     if forces and trajectory.gap.names:

@@ -16,7 +16,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
 from nonsmooth.plots.style import display, scale
 from nonsmooth.quantities import Wrong, parse_unit
-from nonsmooth.settings import checked, hint
+from nonsmooth.settings import checked, hint, shown
 from nonsmooth.trajectory import Columns, Trajectory
 
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
@@ -145,7 +145,9 @@ def exact_curve(exact: Exact, t_end: float, line: Line) -> tuple[Array, Array] |
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
     """SI unit of a quantity of the trajectory."""
     if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of quantity.{hint(kind, KINDS)} A panel draws {', '.join(KINDS)}.")
+        raise InputError(
+            f"There is no kind {shown(kind)} of quantity.{hint(kind, KINDS)} A panel draws {', '.join(KINDS)}."
+        )
     return columns_of(trajectory, kind).units(name)
 
 
@@ -198,7 +200,7 @@ def as_panel(entry: AnyPanel) -> Panel:
         return entry
     if isinstance(entry, (tuple, list)) and len(entry) == 3:
         return Panel(*entry)
-    raise InputError(f"A panel is Panel(title, unit, series), or a tuple of the three, got {entry!r}.")
+    raise InputError(f"A panel is Panel(title, unit, series), or a tuple of the three, got {shown(entry)}.")
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,9 @@ class Line:
             return cls(*entry)
         if len(entry) == 2 and callable(entry[0]):
             return cls("", "", entry[1], entry[0])
-        raise InputError(f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {entry!r}.')
+        raise InputError(
+            f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {shown(entry)}.'
+        )
 
     def unit(self, trajectory: Trajectory) -> str | None:
         return None if self.function else units_of(trajectory, self.kind, self.name)
@@ -248,7 +252,7 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
         kind, name = "", word
     if kind and kind not in KINDS:
         known = f"{hint(kind, KINDS, 1)} Write {', '.join(KINDS)}, as lam_N:pin."
-        raise InputError(f"There is no kind {kind!r} of quantity in {word!r}.{known}")
+        raise InputError(f"There is no kind {shown(kind)} of quantity in {shown(word)}.{known}")
     try:
         parse_unit(unit)
     except Wrong as error:
@@ -279,7 +283,7 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
     for name in filter(None, (part.strip() for part in names.split(","))):
         found += [one for one in named(trajectory, name if ":" in name else prefix + name, unit) if one not in found]
     if not found:
-        raise InputError(f"{word!r} names no quantity; write, for example, slider.x or lam_N:pin.")
+        raise InputError(f"{shown(word)} names no quantity; write, for example, slider.x or lam_N:pin.")
     if len({units_of(trajectory, *one) for one in found}) > 1:
         several = ", ".join(f"{kind}:{name} [{units_of(trajectory, kind, name)}]" for kind, name in found)
         raise InputError(f"{word!r} has quantities of different units ({several}); draw them in panels of their own.")

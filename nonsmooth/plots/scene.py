@@ -14,6 +14,7 @@ from nonsmooth.plots.drawing import Drawing, magnification, magnified
 from nonsmooth.plots.frames import Frame, Placing, View, circle, head, region, touches, units
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
+from nonsmooth.settings import shown
 from nonsmooth.trajectory import Trajectory
 
 #: arrows of forces, in symbol units: of one that only so large a share of them do not exceed, and the longest; share of
@@ -49,7 +50,7 @@ class Scene:
         view: tuple[float, float] | None = None,
     ) -> None:  # fmt: skip
         if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
-            raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
+            raise InputError(f"deformation must be a positive factor, got {shown(deformation)}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(self.placed.bodies)}
@@ -285,5 +286,5 @@ def checked_view(view: Any) -> tuple[float, float]:
             raise ValueError
     except (TypeError, ValueError):
         wanted = "an elevation between -90 and 90 deg and an azimuth in deg, as (22, -60)"
-        raise InputError(f"view must be {wanted}, got {view!r}.") from None
+        raise InputError(f"view must be {wanted}, got {shown(view)}.") from None
     return elevation, azimuth

@@ -44,7 +44,7 @@ def scale(unit: str) -> tuple[str, float]:
         if unit.startswith(prefix) and unit[len(prefix) :] in BASES:
             return unit[len(prefix) :], factor
     raise InputError(
-        f"Unknown unit {unit!r}; write one of {', '.join(BASES)}, with a prefix of p, n, u, m, k, M or none, or deg."
+        f"Unknown unit {shown(unit)}; write one of {', '.join(BASES)}, with prefix p, n, u, m, k, M or none, or deg."
     )
 
 

@@ -67,7 +67,9 @@ def explore(
     if not isinstance(built, System):
         raise InputError(f"explore takes a System or a Model, got {type(system).__name__}.")
     if not isinstance(parameters, Mapping) or not parameters:
-        raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
+        raise InputError(
+            f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1)}}, got {shown(parameters)}.'
+        )
     order = list(built.parameters)
     sliders = []
     for name, ends in parameters.items():
@@ -75,7 +77,7 @@ def explore(
             raise InputError(f'parameters: "{name}" takes two ends, as (1e-5, 1e-3), got {shown(ends)}.')
         low, high = (float(built.parameter_vector({name: end})[order.index(name)]) for end in ends)
         if not low < high:
-            raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
+            raise InputError(f'parameters: the ends of "{name}" must ascend, got {shown(low)} and {shown(high)}.')
         unit = built.unit_of(name)
         told, factor = display(unit, max(abs(low), abs(high)))
         slider = {"name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE, "factor": factor}

@@ -19,7 +19,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
 from nonsmooth.report.citations import ENTRIES, bibtex, cited
 from nonsmooth.report.run_data import facts, name_of
-from nonsmooth.settings import checked
+from nonsmooth.settings import checked, shown
 from nonsmooth.trajectory import Trajectory
 
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
@@ -199,7 +199,7 @@ def page(
     if not given:
         raise InputError("A page needs at least one run, got none.")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {rows!r}.")
+        raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {shown(rows)}.")
     made, room = [], SIZE / len(given)
     for label, run in given.items():  # with as many rows as its share of the page has room for
         most = min(rows, LIGHT_ROWS) if light else rows
@@ -268,7 +268,7 @@ def write(
     InputError if the path cannot be written, or is not one of an HTML file; and as `page` does.
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"A report is a file .html, got {Path(path).name!r}.")
+        raise InputError(f"A report is a file .html, got {shown(Path(path).name)}.")
     write_text(page(runs, title=title, rows=rows, more=more), path)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import hint, is_count, is_number, shown
+from nonsmooth.settings import hint, is_count, is_number, require, shown
 from nonsmooth.step.control import ConstantStep, StepControl
 from nonsmooth.step.tolerances import ON_GRID
 
@@ -48,10 +48,8 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
     """Raise InputError for arguments of a wrong type."""
     if not (parameters is None or isinstance(parameters, Mapping)):
         raise InputError(f'parameters must be numbers by name, as {{"pin.clearance": 1e-4}}, got {shown(parameters)}.')
-    if not (t_start is None or is_number(t_start)):
-        raise InputError(f"t_start must be a finite number of seconds, got {shown(t_start)}.")
-    if not is_number(t_end):
-        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
+    require(t_start is None or is_number(t_start), "t_start must be a finite number of seconds", t_start)
+    require(is_number(t_end), "t_end must be a finite number of seconds after the start", t_end)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise InputError(f"progress must be True or a function of (t, t_end, steps), got {shown(progress)}.")
 
@@ -79,10 +77,8 @@ def check_arguments(
     max_seconds: float | None,
 ) -> None:  # fmt: skip
     """Raise InputError for values out of range."""
-    if not t_end > t_start:
-        raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
-    if not isinstance(interpreted, bool):
-        raise InputError(f"interpreted must be True or False, got {shown(interpreted)}.")
+    require(t_end > t_start, f"t_end must lie after the start at t = {t_start:g} s", t_end)
+    require(isinstance(interpreted, bool), "interpreted must be True or False", interpreted)
     if not is_count(record) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
     if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
@@ -97,10 +93,9 @@ def check_arguments(
 
 def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any, accuracy: float | None) -> None:
     """Raise InputError for arguments that have no effect, or exclude each other."""
-    if not isinstance(check, bool):
-        raise InputError(f"check must be True or False, got {check!r}.")
+    require(isinstance(check, bool), "check must be True or False", check)
     if stepper is None and dt is not None:
-        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
+        raise InputError(f"dt = {shown(dt)} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
     if accuracy is not None and not (chosen or check):
         raise InputError(
             f"accuracy = {accuracy:g} has no effect on given steps without check=True; add it, or leave dt out."

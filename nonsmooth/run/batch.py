@@ -25,7 +25,7 @@ from nonsmooth.progress import handing_over
 from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_step, check_stepper, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
-from nonsmooth.settings import floats, is_count, is_number, shown
+from nonsmooth.settings import floats, is_count, is_number, require, shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 
@@ -91,7 +91,7 @@ def simulate_batch(
     array([-1.e-05, -2.e-05])
     """
     if record != "end":
-        raise InputError(f'record must be "end", got {record!r}; for whole motions call simulate().')
+        raise InputError(f'record must be "end", got {shown(record)}; for whole motions call simulate().')
     return simulate_batches(
         system, stepper, parameters, t_end=t_end, steps=[dt], states=states, metrics=metrics, threads=threads
     )[0]
@@ -227,11 +227,9 @@ def _checked(
             "give dt as a number of seconds."
         )
     if isinstance(metrics, str) or not (isinstance(metrics, Collection) and {*map(str, metrics)} <= {*METRICS}):
-        raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
-    if not is_number(t_end):
-        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
-    if not t_end > system.start.t:
-        raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {shown(t_end)}.")
+        raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {shown(metrics)}.")
+    require(is_number(t_end), "t_end must be a finite number of seconds after the start", t_end)
+    require(t_end > system.start.t, f"t_end must lie after the start at t = {system.start.t:g} s", t_end)
     check_step(control, system.start.t, t_end)
     if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):
         raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}, or None, got {shown(threads)}.")
@@ -240,8 +238,7 @@ def _checked(
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
     """Checked parameters (runs, parameters)."""
-    if not isinstance(parameters, Mapping):
-        raise InputError(f"parameters must be sequences of values by name, got {shown(parameters)}.")
+    require(isinstance(parameters, Mapping), "parameters must be sequences of values by name", parameters)
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
     columns = {}

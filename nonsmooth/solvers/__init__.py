@@ -25,7 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import kebab
+from nonsmooth.settings import kebab, shown
 
 if TYPE_CHECKING:
     from nonsmooth.programs import Solver
@@ -96,7 +96,7 @@ def by_name(name: str) -> Callable[..., Solver]:
         raise InputError(NO_IDAS)
     near = difflib.get_close_matches(name, names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"There is no solver {name!r}.{hint} Solvers: {', '.join(names())}.")
+    raise InputError(f"There is no solver {shown(name)}.{hint} Solvers: {', '.join(names())}.")
 
 
 def available() -> list[tuple[str, str | None, str]]:

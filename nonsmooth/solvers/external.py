@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Session, Solution
-from nonsmooth.settings import settings
+from nonsmooth.settings import settings, shown
 from nonsmooth.solvers.polish import binding_rows, polished_contact, polished_qp
 from nonsmooth.solvers.session import (
     Algorithm,
@@ -179,7 +179,7 @@ class CasadiQP(Algorithm):
 
     def __post_init__(self) -> None:
         if self.plugin not in PLUGINS:
-            raise InputError(f"CasadiQP has no plugin {self.plugin!r}; it takes {' or '.join(PLUGINS)}.")
+            raise InputError(f"CasadiQP has no plugin {shown(self.plugin)}; it takes {' or '.join(PLUGINS)}.")
 
     def setup(self) -> Session:
         if not ca.has_conic(self.plugin):

@@ -14,7 +14,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Session, Solution
-from nonsmooth.settings import settings
+from nonsmooth.settings import settings, shown
 from nonsmooth.solvers.polish import polished_mpcc
 from nonsmooth.solvers.session import Algorithm, SolverSession
 
@@ -112,9 +112,9 @@ class IpoptMPCC(Algorithm):
 
     def __post_init__(self) -> None:
         if self.relaxation not in RELAXATIONS:
-            raise InputError(f"There is no relaxation {self.relaxation!r}; there are {', '.join(RELAXATIONS)}.")
+            raise InputError(f"There is no relaxation {shown(self.relaxation)}; there are {', '.join(RELAXATIONS)}.")
         if self.plugin not in PLUGINS:
-            raise InputError(f"IpoptMPCC has no plugin {self.plugin!r}; it takes {' or '.join(PLUGINS)}.")
+            raise InputError(f"IpoptMPCC has no plugin {shown(self.plugin)}; it takes {' or '.join(PLUGINS)}.")
         if not 0.0 < self.epsilon <= 1e-3:
             raise InputError(f"epsilon = {self.epsilon} of IpoptMPCC must lie in (0, 1e-3]: it smooths scaled pairs.")
 

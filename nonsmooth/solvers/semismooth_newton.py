@@ -8,7 +8,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Session, Solution
-from nonsmooth.settings import settings
+from nonsmooth.settings import settings, shown
 from nonsmooth.solvers.polish import polished_contact
 from nonsmooth.solvers.session import Algorithm, NormalisedContact, SolverSession, normalised_contact
 
@@ -55,7 +55,7 @@ class SemismoothNewton(Algorithm):
     def __post_init__(self) -> None:
         if self.formulation not in FORMULATIONS:
             raise InputError(
-                f"SemismoothNewton has no formulation {self.formulation!r}; it takes {' or '.join(FORMULATIONS)}."
+                f"SemismoothNewton has no formulation {shown(self.formulation)}; it takes {' or '.join(FORMULATIONS)}."
             )
 
     def setup(self) -> Session:

@@ -23,7 +23,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require, shown
 from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.outputs import deviating
@@ -98,8 +98,7 @@ def allocate(
     W. H. Greenwood, Design issues in mechanical tolerance analysis, Manufacturing Review 1 (1988), 50-59
     """
     check_share("target", target)
-    if not (is_number(limit) and limit > 0.0):
-        raise InputError(f"limit must be a positive number, in the unit of the coordinate, got {shown(limit)}.")
+    require(is_number(limit) and limit > 0.0, "limit must be a positive number, in the unit of the coordinate", limit)
     coordinate = deviating(metric)
     costs = mapping("cost", cost)
     if not costs:
@@ -262,8 +261,7 @@ def _power(name: str, one: Any) -> tuple[float, float]:
 def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tuple[Scatter, float]]:
     found: list[tuple[Scatter, float]] = []
     for text, amount in offered.items():
-        if not (is_number(amount) and amount >= 0.0):
-            raise InputError(f'cost: "{name}", {shown(text)}: a cost is a number >= 0, got {shown(amount)}.')
+        require(is_number(amount) and amount >= 0.0, f'cost: "{name}", {shown(text)}: a cost is a number >= 0', amount)
         grade = GRADE.fullmatch(text.strip()) if isinstance(text, str) else None
         one: Scatter
         if grade is not None:

@@ -9,7 +9,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.settings import floats, is_count, is_number, shown
+from nonsmooth.settings import floats, is_count, is_number, require, shown
 
 
 def check_processes(executor: Any, progress: Any = None) -> None:
@@ -26,14 +26,12 @@ def check_processes(executor: Any, progress: Any = None) -> None:
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
     """Raise InputError unless a value is a whole number from `least`."""
-    if not (is_count(value) and value >= least):
-        raise InputError(f"{name} must be a whole number, at least {least}, got {shown(value)}.")
+    require(is_count(value) and value >= least, f"{name} must be a whole number, at least {least}", value)
 
 
 def check_share(name: str, value: Any) -> None:
     """Raise InputError unless a value is a number between 0 and 1, both excluded."""
-    if not (is_number(value) and 0.0 < value < 1.0):
-        raise InputError(f"{name} must lie between 0 and 1, got {shown(value)}.")
+    require(is_number(value) and 0.0 < value < 1.0, f"{name} must lie between 0 and 1", value)
 
 
 def check_known(system: System, names: Iterable[str]) -> None:
@@ -62,8 +60,7 @@ def built(build: Callable[[Any], Any], contact: Any) -> System:
 
 
 def mapping(name: str, value: Any) -> dict[str, Any]:
-    if not (value is None or isinstance(value, Mapping)):
-        raise InputError(f"{name} must be values by name, as a dict, got {shown(value)}.")
+    require(value is None or isinstance(value, Mapping), f"{name} must be values by name, as a dict", value)
     return dict(value or {})
 
 

@@ -21,7 +21,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import floats, is_number, shown
+from nonsmooth.settings import floats, is_number, is_one, require, shown
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes
@@ -114,8 +114,7 @@ def bifurcation(
     >>> bifurcation(orbit, [2.8, 3.2, 3.5, 3.9], **labels).periods(1e-6)
     array([1, 2, 4, 0])
     """
-    if not callable(section):
-        raise InputError(f"section must be a function, got {shown(section)}.")
+    require(callable(section), "section must be a function", section)
     check_processes(executor, progress)
     numbers = numbers_of("values", values)
     clock, results = time.perf_counter(), dict[int, tuple[Array, float, str]]()
@@ -151,8 +150,7 @@ def periodic_section(
     transient, points : numbers of omitted and of recorded periods
     state, parameters : as of `nonsmooth.simulate`
     """
-    if not (is_number(period) and period > 0.0):
-        raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
+    require(is_number(period) and period > 0.0, "period must be a positive number of seconds", period)
     check_count("points", points)
     check_count("transient", transient, 0)
     record = 1
@@ -202,11 +200,13 @@ class PerPeriod:
 
     def __post_init__(self) -> None:
         if not isinstance(self.period, str) and not (np.isfinite(self.period) and self.period > 0):
-            raise InputError(f"period must be a positive number of seconds, got {self.period!r}.")
+            raise InputError(f"period must be a positive number of seconds, got {shown(self.period)}.")
         if not (self.transient >= 0 and self.points >= 1):
-            raise InputError(f"points must be at least 1 and transient 0, got {self.points!r}, {self.transient!r}.")
+            raise InputError(
+                f"points must be at least 1 and transient 0, got {shown(self.points)}, {shown(self.transient)}."
+            )
         if isinstance(self.steps, int) and self.steps < 1:
-            raise InputError(f"steps must be at least 1 per period, got {self.steps!r}.")
+            raise InputError(f"steps must be at least 1 per period, got {shown(self.steps)}.")
 
     def take(self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: dict[str, Any]) -> Section:
         """The points of one run."""
@@ -250,8 +250,7 @@ class Crossings:
     turn: float | None = None
 
     def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
-            raise InputError(f"direction must be one of {', '.join(DIRECTIONS)}, got {self.direction!r}.")
+        require(is_one(self.direction, DIRECTIONS), f"direction must be one of {', '.join(DIRECTIONS)}", self.direction)
         if not 0 <= self.after < self.t_end:
             raise InputError(f"after must lie between 0 and the end, {self.t_end:g} s, got {self.after:g}.")
 

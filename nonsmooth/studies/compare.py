@@ -29,6 +29,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
+from nonsmooth.settings import is_one, require
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.beyond import RATE, complete, horizon_of, lines_of, remarks_of, statistics_of
@@ -387,12 +388,11 @@ def compare(
         others = rigid_cases(cases[place[0]], rigid)
         cases = checked_cases((*cases[: place[-1] + 1], *others, *cases[place[-1] + 1 :]), "compare")
     labels = [case.label for case in cases]
-    if reference is not None and reference not in labels:
-        raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
+    one = reference is None or is_one(reference, labels)
+    require(one, f"reference must be one of the cases, {', '.join(labels)}", reference)
     bounds = (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0), ("repeats", repeats, 1))
     for name, value, low in bounds:
-        if not low <= value < float("inf"):
-            raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
+        require(low <= value < float("inf"), f"{name} must be a number >= {low:g}", value)
     check_build(build)
     reference = reference or labels[0]
     tell = whom(progress)

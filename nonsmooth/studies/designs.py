@@ -11,7 +11,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Scatter
 from nonsmooth.quantities import converted, has_unit, in_own_unit, parts_of
-from nonsmooth.settings import floats
+from nonsmooth.settings import floats, is_one, require, shown
 from nonsmooth.studies.arguments import check_count, mapping
 
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
@@ -106,8 +106,7 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
     check_count("The number of runs of a sample", n)
     check_count("seed", seed, 0)
     n, distributions = int(n), mapping("distributions", distributions)
-    if not (isinstance(method, str) and method in METHODS):
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
+    require(is_one(method, METHODS), f"method must be one of {', '.join(METHODS)}", method)
     if not distributions:
         raise InputError("A design needs at least one parameter.")
     from scipy.stats import qmc
@@ -145,7 +144,7 @@ def quantiles(name: str, distribution: Any, share: Any) -> Array:
             return np.asarray(low * (high / low) ** share)
     raise InputError(
         f'"{name}": a distribution is (low, high), (low, high, "log") with low > 0, or an object with ppf such as '
-        f"scipy.stats.norm(mean, sd), got {distribution!r}."
+        f"scipy.stats.norm(mean, sd), got {shown(distribution)}."
     )
 
 
@@ -178,7 +177,7 @@ def _columns(values: Any) -> tuple[dict[str, Array], dict[str, tuple[str, ...]]]
             texts[name] = tuple(filter(has_unit, parts_of(column)))
             found[name] = np.atleast_1d(floats(converted(column, in_own_unit)))
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
+            raise InputError(f'The values of "{name}" must be numbers, got {shown(column)}.') from None
         if found[name].ndim != 1 or not len(found[name]):
             raise InputError(f'The values of "{name}" must be a list of one number at least.')
     return found, {name: own for name, own in texts.items() if own}

@@ -24,7 +24,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, is_one, require
 from nonsmooth.studies.arguments import check_count, check_share, mapping
 from nonsmooth.studies.designs import drawn
 
@@ -119,15 +119,12 @@ def failure_probability(
     >>> found.low < 0.0126 < found.high
     True
     """
-    if not (isinstance(method, str) and method in METHODS):
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}.")
-    if not is_number(limit):
-        raise InputError(f"limit must be a finite number, in the unit of the output, got {shown(limit)}.")
+    require(is_one(method, METHODS), f"method must be one of {', '.join(METHODS)}", method)
+    require(is_number(limit), "limit must be a finite number, in the unit of the output", limit)
     check_share("confidence", confidence)
     check_count("runs", runs)
     check_count("seed", seed, 0)
-    if not callable(output):
-        raise InputError(f"output must be a function of values (products, inputs), got {shown(output)}.")
+    require(callable(output), "output must be a function of values (products, inputs)", output)
     if not (distributions := mapping("distributions", distributions)):
         raise InputError("distributions must have at least one input.")
     states = _States(output, distributions, float(limit), two_sided)

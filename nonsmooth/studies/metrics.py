@@ -16,7 +16,7 @@ from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, im
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
-from nonsmooth.settings import hint
+from nonsmooth.settings import hint, require
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import largest_forces
 
@@ -158,8 +158,7 @@ def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
     """The requested metrics: names from `NAMED`, functions of a `Trajectory`, or a mapping from own names to these."""
     if isinstance(given, str) or callable(given):
         given = [given]
-    if not isinstance(given, Iterable):
-        raise InputError(f"metrics must be a list of names or functions of a trajectory, got {given!r}.")
+    require(isinstance(given, Iterable), "metrics must be a list of names or functions of a trajectory", given)
     if not isinstance(given, Mapping):
         given = {one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__): one for one in given}
     if not given:
@@ -186,8 +185,7 @@ def _bare(function: Function) -> tuple[Function, str]:
 
 def _metric(name: str, one: str | Function, system: System) -> Metric:
     if not isinstance(one, str):
-        if not callable(one):
-            raise InputError(f'The metric "{name}" must be a name or a function of a trajectory, got {one!r}.')
+        require(callable(one), f'The metric "{name}" must be a name or a function of a trajectory', one)
         function, _ = _bare(one)
         meaning = (inspect.getdoc(function) or "").partition("\n")[0] if inspect.isfunction(function) else ""
         unit, parts = str(getattr(function, "unit", "")), getattr(function, "units", {})

@@ -220,7 +220,7 @@ def shares(
     from SALib.sample import sobol as sampling
 
     if isinstance(base, bool) or not isinstance(base, int) or base < 2 or base & (base - 1):
-        raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
+        raise InputError(f"base must be a power of two, at least 2, got {shown(base)}.")
     names = list(distributions)
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
     values = outputs(drawn(distributions, sampling.sample(problem, base, calc_second_order=False, seed=seed)))

@@ -19,6 +19,7 @@ from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.settings import is_one, require, shown
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.cases import ACCURACY, COMPILING, evaluations
@@ -148,7 +149,7 @@ def window_means(
     """
     kind, name = series if not callable(series) else ("", "")
     if kind not in ("a", "F") or (kind == "F" and of != "run"):
-        raise InputError(f'A window takes ("a", velocity) or, of the run, ("F", contact), got {series!r} of {of!r}.')
+        raise InputError(f'A window takes ("a", velocity) or, of the run, ("F", contact), got {shown((series, of))}.')
     edges = run.t[0] + window * np.arange(np.floor((run.t[-1] - run.t[0]) / window * (1 + 1e-12)) + 1)
     if len(edges) < 2:
         raise InputError(f"The window, {window:g} s, is longer than the run, {run.t[-1] - run.t[0]:g} s.")
@@ -357,8 +358,7 @@ def published(
         *(("contact kind", kind, data.kinds) for kind in kinds),
         *(("measure", name, every) for name in names),
     ):
-        if name not in known:
-            raise InputError(f"The published {what}s of {problem.name} are {', '.join(known)}, got {name!r}.")
+        require(is_one(name, known), f"The published {what}s of {problem.name} are {', '.join(known)}", name)
     data = replace(data, measures=tuple(every[name] for name in names))
     common = {**data.arguments, **arguments}
     facts = _measured_facts(data, progress)

@@ -20,7 +20,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
 from nonsmooth.schemes.compliant.settings import CompliantDae
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built, check_build, mapping, numbers
@@ -179,8 +179,7 @@ def law_card(
     """
     given = _checked(law, speed, mass, geometry)
     asked = numbers("requested", requested) if "restitution" in law.numbers() else np.zeros(0)
-    if not np.all((asked > 0.0) & (asked <= 1.0)):
-        raise InputError(f"requested must be restitutions, 0 < e <= 1, got {shown(requested)}.")
+    require(np.all((asked > 0.0) & (asked <= 1.0)), "requested must be restitutions, 0 < e <= 1", requested)
     wall = _Wall(law, tuple(given))
     impact = wall.hit(given, speed, mass)
     impacts = [wall.hit(given | {"restitution": float(e)}, speed, mass) for e in asked]
@@ -196,11 +195,9 @@ def law_card(
 
 def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float] | None) -> dict[str, float]:
     given = mapping("geometry", geometry)
-    if not isinstance(law, NormalLaw):
-        raise InputError(f"law must be a normal law, as Flores(stiffness=1e10, restitution=0.8), got {shown(law)}.")
+    require(isinstance(law, NormalLaw), "law must be a normal law, as Flores(stiffness=1e10, restitution=0.8)", law)
     for name, value in (("speed", speed), ("mass", mass), *given.items()):
-        if not (is_number(value) and value > 0.0):
-            raise InputError(f"{name} must be a positive number, got {shown(value)}.")
+        require(is_number(value) and value > 0.0, f"{name} must be a positive number", value)
     missing = [name for name in law.needs() if name not in given]
     if missing:
         raise InputError(f"{type(law).__name__} needs geometry: give {', '.join(missing)} [m].")
@@ -412,11 +409,10 @@ def rigid_limit(
     >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
     -2.25 %, -0.99 %, -0.42 %
     """
-    if not callable(law):
-        raise InputError(f"law must be a function of the stiffness that returns Compliant(...), got {law!r}.")
+    require(callable(law), "law must be a function of the stiffness that returns Compliant(...)", law)
     values = numbers("stiffness", stiffness)
-    if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
-        raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
+    rise = len(values) > 1 and np.all(np.diff(values) > 0) and values[0] > 0
+    require(rise, "stiffness must be two or more positive numbers that rise", list(stiffness))
     stepper = stepper or CompliantDae()
     check_build(build)
     tell = whom(progress)

@@ -20,6 +20,7 @@ from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
+from nonsmooth.settings import is_one, require
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import built, check_build, check_count, check_processes
 from nonsmooth.studies.beyond import horizon_of, remarks_of
@@ -237,8 +238,7 @@ def step_size(
     for name, value, least in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
         check_count(name, value, least)
     check_processes(executor)
-    if reference not in REFERENCES:
-        raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
+    require(is_one(reference, REFERENCES), f"reference must be one of {', '.join(REFERENCES)}", reference)
     without = next((case.label for case in cases if case.exact is None), None)
     if reference == "exact" and without is not None:
         raise InputError(f'Case "{without}" has no exact solution; give it one, or another reference.')

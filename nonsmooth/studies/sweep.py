@@ -29,7 +29,7 @@ from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import shown
+from nonsmooth.settings import require
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
@@ -271,20 +271,17 @@ def sweep(
     >>> found["fastest-approach"].values.round(6)
     array([0.014007, 0.028014])
     """
-    if not isinstance(design, Design):
-        raise InputError(f"design must be a grid, a list or a sample, as grid({{...}}), got {shown(design)}.")
+    require(isinstance(design, Design), "design must be a grid, a list or a sample, as grid({...})", design)
     check_room()
     check_stepper(stepper)
     check_kinds(parameters, None, t_end, None)
-    if not t_end > 0.0:
-        raise InputError(f"t_end must be a positive number of seconds, got {shown(t_end)}.")
+    require(t_end > 0.0, "t_end must be a positive number of seconds", t_end)
     if dt is not None:
         step_control(dt)
     check_processes(executor, progress)
     if piece is not None:
         check_count("piece", piece)
-    if not (output is None or isinstance(output, str | os.PathLike)):
-        raise InputError(f"output must be the name of a file, got {shown(output)}.")
+    require(output is None or isinstance(output, str | os.PathLike), "output must be the name of a file", output)
     constant = mapping("arguments", arguments)
     runs = Runs(
         mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
@@ -407,8 +404,7 @@ def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
     """The system of a mechanism as studies take it; `arguments` of the function that builds it."""
     made = mechanism
     if not isinstance(made, System | Model):
-        if not callable(made):
-            raise InputError(f"A study takes a System, a Model or a function that returns one, got {mechanism!r}.")
+        require(callable(made), "A study takes a System, a Model or a function that returns one", mechanism)
         made = made(**arguments)
     elif arguments:
         name = next(iter(arguments))

@@ -25,7 +25,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, is_one, require, shown
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
@@ -371,8 +371,7 @@ def tolerance(
     failure : at the kinematic level, methods of `failure_probability`, at the last scale
     output : path, optional, the sweep's dataset, which makes the study resumable
     """  # noqa: E501
-    if level not in LEVELS:
-        raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
+    require(is_one(level, LEVELS), f"level must be one of {', '.join(LEVELS)}", level)
     _check_numbers(limit, runs, coverage, confidence, accuracy)
     if name_of(metric).startswith("deviation:") and not limit > 0.0:
         raise InputError(f"limit of {metric} must be positive, since a deviation is a distance, got {limit:g}.")
@@ -439,8 +438,7 @@ def tolerance(
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
-    if not is_number(limit):
-        raise InputError(f"limit must be a finite number, in the unit of the metric, got {shown(limit)}.")
+    require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
     check_count("runs", runs)
     check_share("coverage", coverage)
     check_share("confidence", confidence)

@@ -20,6 +20,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, forget_pages
 from nonsmooth.model.system import System
+from nonsmooth.settings import shown
 from nonsmooth.trajectory.certificate import ENERGIES, remainder
 
 #: rows of which something is computed at once
@@ -151,7 +152,9 @@ class Columns(NDArrayOperatorsMixin, Mapping[str, NDArray[Any]]):
             parts = [known for known in self.names if known.startswith(f"{name}.")]
             close = parts or difflib.get_close_matches(str(name), self.names, n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
+            raise UnknownName(
+                f"There is no {self.what} {shown(name)}.{hint} There are: {', '.join(self.names) or 'none'}."
+            )
         return self._order[name]
 
 

@@ -373,7 +373,9 @@ def _columns_of(run: Any, kinds: Iterable[str] | None) -> dict[str, Columns]:
     found = {}
     for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
         if kind not in KINDS:
-            raise InputError(f"There is no kind {kind!r} of columns.{hint(kind, KINDS)} A run has {', '.join(KINDS)}.")
+            raise InputError(
+                f"There is no kind {shown(kind)} of columns.{hint(kind, KINDS)} A run has {', '.join(KINDS)}."
+            )
         found[kind] = getattr(run, kind)
     return found
 

@@ -36,7 +36,7 @@ from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.schemes.compliant.tolerances import TOUCHED
-from nonsmooth.settings import floats
+from nonsmooth.settings import floats, is_one, require
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.columns import Columns, ForceAxes, by_tangent
@@ -253,8 +253,7 @@ def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
         given = repr(float(times[outside][0])) if times.ndim == 1 and np.isfinite(times).all() else repr(t)
         first, last = float(rows[0]), float(rows[-1])
         raise InputError(f"t must be times from {first!r} to {last!r} s, the span of the run, got {given}.")
-    if side not in ("right", "left"):
-        raise InputError(f'side must be "right" or "left", the limit at an impact, got {side!r}.')
+    require(is_one(side, ("right", "left")), 'side must be "right" or "left", the limit at an impact', side)
     step = np.searchsorted(rows, times, "left" if side == "left" else "right") - 1
     nearest = np.minimum(np.searchsorted(rows, times), len(rows) - 1)
     row = np.where(rows[nearest] == times, nearest, -1)

@@ -18,6 +18,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
 from nonsmooth.model.state import State
 from nonsmooth.progress import stage
+from nonsmooth.settings import is_one, require
 from nonsmooth.trajectory import dataset as files
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
@@ -196,8 +197,7 @@ class Trajectory:
         >>> [round(float(run.at(t, side=side).v["ball.y"][0]), 3) for side in ("left", "right")]
         [-4.202, 3.782]
         """
-        if order not in (4, 6):
-            raise InputError(f"order must be 6 or 4, got {order!r}.")
+        require(is_one(order, (4, 6)), "order must be 6 or 4", order)
         at = places(self.t, self.impacts["t"], t, side)  # wrong ones are refused before anything is compiled
         q, v = (RowMotion(self) if order == 4 else self._motions).states(at)
         return States(

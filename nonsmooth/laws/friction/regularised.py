@@ -16,6 +16,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Vector
 from nonsmooth.laws.compliant import FrictionLaw
 from nonsmooth.quantities import Quantity
+from nonsmooth.settings import shown
 
 Coefficient = Annotated[float, Quantity("-", nonnegative=True)]
 Speed = Annotated[float, Quantity("m/s", positive=True)]
@@ -173,7 +174,7 @@ class MostaghelDavis(SlipLaw):
     def __post_init__(self) -> None:
         if not isinstance(self.function, str) or self.function not in SATURATIONS:
             names = ", ".join(f'"{name}"' for name in SATURATIONS)
-            raise InputError(f"MostaghelDavis: function must be one of {names}, got {self.function!r}.")
+            raise InputError(f"MostaghelDavis: function must be one of {names}, got {shown(self.function)}.")
         super().__post_init__()
 
     def coefficient(self, slip: Expression, k: SimpleNamespace) -> Expression:

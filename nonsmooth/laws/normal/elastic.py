@@ -13,7 +13,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit, check_numbers
 from nonsmooth.laws.compliant import NormalLaw
 from nonsmooth.quantities import InUnits, PositiveLength, Quantity
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, shown
 
 Modulus = Annotated[float, Quantity("Pa", positive=True)]
 PoissonRatio = Annotated[float, Quantity("-", nonnegative=True, at_most=0.5)]
@@ -51,12 +51,12 @@ class DampedLaw(NormalLaw):
         number = isinstance(stiffness, Real)
         if not number and not isinstance(stiffness, ElasticLaw):
             hint = "; write it with its brackets" if isinstance(stiffness, type) else ""
-            raise InputError(f"{name}: stiffness must be a number or an ElasticLaw, got {stiffness!r}{hint}.")
+            raise InputError(f"{name}: stiffness must be a number or an ElasticLaw, got {shown(stiffness)}{hint}.")
         if n is not None and not number:
             form = f"{type(stiffness).__name__} has its own form, so leave exponent out"
             raise InputError(f"{name}: exponent belongs to a stiffness that is a number; {form}.")
         if n is not None and not (is_number(n) and n > 0):
-            raise InputError(f"{name}: exponent must be a positive number, got {n!r}.")
+            raise InputError(f"{name}: exponent must be a positive number, got {shown(n)}.")
         super().__post_init__()
 
     @property
@@ -130,7 +130,7 @@ class MaterialPair(Law):
         for side, material in (("a", self.a), ("b", self.b)):
             if not isinstance(material, Material):
                 wanted = "a Material, as Material(2.07e11, 0.3)"
-                raise InputError(f"{type(self).__name__}: {side} must be {wanted}, got {material!r}.")
+                raise InputError(f"{type(self).__name__}: {side} must be {wanted}, got {shown(material)}.")
             object.__setattr__(self, f"young_{side}", material.young)
             object.__setattr__(self, f"poisson_{side}", material.poisson)
         super().__post_init__()

@@ -13,6 +13,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Limit
 from nonsmooth.laws.normal.elastic import ElasticLaw, MaterialPair, contact_modulus
 from nonsmooth.quantities import PositiveLength, Quantity
+from nonsmooth.settings import shown
 
 LOG_GAMMA = math.log(1.5)
 TINY = 1e-30  # depth / dR below which the force is linear, so that its slope is finite at 0
@@ -36,7 +37,7 @@ def fractal_surface(roughness: float) -> tuple[float, float]:
     (2.54, 5.4954...e-09)
     """
     if not (isinstance(roughness, (int, float)) and 0 < roughness < 1):
-        raise InputError(f"fractal_surface: roughness must be a positive number in m, got {roughness!r}.")
+        raise InputError(f"fractal_surface: roughness must be a positive number in m, got {shown(roughness)}.")
     grown = (1e6 * roughness) ** 0.045
     dimension = 1 + 1.54 / grown
     if not 2 < dimension < 3:
@@ -182,7 +183,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         geometry = {"radius": radius, "clearance": clearance, "length": length}
         for name, value in {"depth": depth, **geometry}.items():
             if not (isinstance(value, (int, float)) and 0 < value < math.inf):
-                raise InputError(f"FractalStiffness.loss_factor: {name} must be a positive number in m, got {value!r}.")
+                raise InputError(f"FractalStiffness.loss_factor: {name} must be positive [m], got {shown(value)}.")
         p = SimpleNamespace(**self.numbers(), **geometry)
         k = SimpleNamespace(**{name: float(value) for name, value in self.coefficients(p).items()})
         largest = k.area * math.sqrt(depth / (2 * (clearance + depth)))

@@ -28,7 +28,7 @@ from nonsmooth.model.signals import FourierSignal, Harmonic, Ramp, TimeVector
 from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import hint, is_number, shown
+from nonsmooth.settings import hint, is_number, require
 from nonsmooth.trajectory import Trajectory
 
 #: causes of losses of energy, and the columns of energies that they are
@@ -345,8 +345,7 @@ class Named:
             return given
         if callable(given):
             return self._of_user(given)
-        if not isinstance(given, str):
-            raise InputError(f"A measure is a name or a function of a trajectory, got {shown(given)}.")
+        require(isinstance(given, str), "A measure is a name or a function of a trajectory", given)
         text, at, statistic = given.partition("@")
         name, per, rest = text.partition("/")
         unit, about = "", ""
@@ -370,8 +369,7 @@ class Named:
 
         def values(of: Stretch) -> Array:
             value = function(of.run)
-            if not is_number(value):
-                raise InputError(f'The measure "{name}" must give one finite number per run, got {shown(value)}.')
+            require(is_number(value), f'The measure "{name}" must give one finite number per run', value)
             return np.full(len(of.edges) - 1, float(value))
 
         unit = str(getattr(function, "unit", ""))
