@@ -99,7 +99,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
             "parameters": {key: flat[key].values.tolist() for key in names},
             "metrics": {key: flat[key].values.tolist() for key in scalars},
             "verdict": flat["verdict"].values.astype(str).tolist(),
-            **({"sensitive": unsafe} if unsafe else {}),
+            **({"doubt": unsafe} if unsafe else {}),
             "failed": len(failed), "messages": sorted(set(failed)),
         },
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
@@ -210,7 +210,7 @@ def tolerance(
         parts += ["", "share of the output's variance", table_of("input", "alone [-]", "with others [-]", rows=rows)]
     conclude(
         written, f"{name}: tolerance", parts,
-        lambda: found.plain() | ({"sensitive": unsafe} if unsafe else {}) | ({"sensitivity": shares} if shares else {}),
+        lambda: found.plain() | ({"doubt": unsafe} if unsafe else {}) | ({"sensitivity": shares} if shares else {}),
         figure=lambda plots: plots.tolerance(found), save=found.save,
     )  # fmt: skip
 

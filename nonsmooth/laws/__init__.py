@@ -39,7 +39,7 @@ def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[Frict
     known = {key: law for each in ((kind,) if kind else get_args(Kind)) for key, law in _laws(each).items()}
     if isinstance(name, str) and name in known:
         return known[name]
-    close = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower() if isinstance(name, str) else "", known, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(sorted(known))}."
     raise InputError(f"There is no {f'{kind} ' if kind else ''}law {shown(name)}. {hint}")
 

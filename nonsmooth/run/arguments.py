@@ -62,13 +62,14 @@ def check_stepper(stepper: Any) -> None:
     """Raise InputError for what is no stepper, or has no solver; None stands for one that is chosen."""
     lacks = [name for name in OF_STEPPERS if not hasattr(stepper, name)]
     if lacks and hasattr(stepper, "scheme") and not isinstance(stepper, type):
-        raise InputError(f"{stepper} is no stepper: it has no {', '.join(lacks)}; see nonsmooth.step.scheme.Stepper.")
+        lack = f"it has no {', '.join(lacks)}; see nonsmooth.step.scheme.Stepper"
+        raise InputError(f"{shown(stepper)} is no stepper: {lack}.")
     if stepper is not None and (isinstance(stepper, type) or lacks):
-        name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
+        name = stepper.__name__ if isinstance(stepper, type) else shown(stepper)
         raise InputError(f"The stepper must be one such as GaussMPCC(), got {name}; write it with its brackets.")
     solver = None if stepper is None else stepper.solver
     if solver is not None and (isinstance(solver, type) or not hasattr(solver, "fits")):
-        name = solver.__name__ if isinstance(solver, type) else repr(solver)
+        name = solver.__name__ if isinstance(solver, type) else shown(solver)
         raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
 
 

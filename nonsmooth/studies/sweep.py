@@ -386,7 +386,7 @@ def repeated(
     how, said = f"{len(found)} runs that were repeated with chosen steps", ""
     if other:
         name, right, given = max(other, key=lambda one: abs(one[1] - one[2]))
-        said = f"Of {how} some gave another {name}, as {right:.4g} instead of {given:.4g}: shorten the steps. "
+        said = f"Of {how} some gave another {name}, as {right:.3g} instead of {given:.3g}: shorten the steps. "
     return (said + sensitive(horizons, how)).strip()
 
 

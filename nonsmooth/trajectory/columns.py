@@ -149,8 +149,9 @@ class Columns(NDArrayOperatorsMixin, Mapping[str, NDArray[Any]]):
 
     def _index(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._order:
-            parts = [known for known in self.names if known.startswith(f"{name}.")]
-            close = parts or difflib.get_close_matches(str(name), self.names, n=3)
+            word = name if isinstance(name, str) else ""
+            parts = [known for known in self.names if known.startswith(f"{word}.")]
+            close = parts or difflib.get_close_matches(word, self.names, n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise UnknownName(
                 f"There is no {self.what} {shown(name)}.{hint} There are: {', '.join(self.names) or 'none'}."

@@ -36,7 +36,7 @@ from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.schemes.compliant.tolerances import TOUCHED
-from nonsmooth.settings import floats, is_one, require
+from nonsmooth.settings import floats, is_one, require, shown
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.columns import Columns, ForceAxes, by_tangent
@@ -250,7 +250,7 @@ def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
         times = np.full(1, np.nan)
     outside = ~((times >= rows[0]) & (times <= rows[-1]))
     if times.ndim != 1 or outside.any():
-        given = repr(float(times[outside][0])) if times.ndim == 1 and np.isfinite(times).all() else repr(t)
+        given = repr(float(times[outside][0])) if times.ndim == 1 and np.isfinite(times).all() else shown(t)
         first, last = float(rows[0]), float(rows[-1])
         raise InputError(f"t must be times from {first!r} to {last!r} s, the span of the run, got {given}.")
     require(is_one(side, ("right", "left")), 'side must be "right" or "left", the limit at an impact', side)

@@ -229,7 +229,7 @@ def test_controllers_in_files(tmp_path):
         ({"torque": ("0", "0", "1")}, "torque is one formula"),
         ({"torque": "1", "period": 0.0}, "period must be > 0"),
         ({"torque": "1", "delay": -1.0}, "delay >= 0"),
-        ({"torque": "1", "resolution": {"omega": 1.0}}, "for angle, x, y or z, got 'omega'"),
+        ({"torque": "1", "resolution": {"omega": 1.0}}, "for angle, x, y or z, got {'omega': 1.0}"),
         ({"torque": "1", "states": {"sum": "sum + angel"}}, 'unknown name "angel"'),
         ({"torque": "sun", "states": {"sum": "sum + angle"}}, 'unknown name "sun"'),
         ({"torque": "1", "start": {"sum": 1.0}}, "finite numbers of its states"),

@@ -472,7 +472,7 @@ def test_runs_that_are_sensitive_are_counted(monkeypatch, capsys):
     assert "2 of 2 runs are sensitive before the end, the first from t = 0.0" in told
     assert "use nonsmooth study statistics" in told
     assert main([*words, "--stepper", "moreau-jean", "--dt", "1e-4", "--json"]) == 0  # of which nothing is known
-    said = json.loads(capsys.readouterr().out)["sensitive"]
+    said = json.loads(capsys.readouterr().out)["doubt"]
     assert said.startswith("2 of 2 runs that were repeated with chosen steps are sensitive before the end")
 
 

@@ -293,5 +293,5 @@ def test_products_that_are_sensitive_are_told(monkeypatch, capsys):
     words = ["slider-crank-revolute", "--t-end", "0.15", "--stepper", "moreau-jean", "--dt", "1e-4", "--executor", "1"]
     words += ["--metric", "final:slider.x", "--limit", "1.0", "--clearance", "pin.clearance=5e-4:5.1e-4"]
     assert main(["study", "tolerance", *words, "--factors", "1", "--runs", "59", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)["sensitive"]
+    said = json.loads(capsys.readouterr().out)["doubt"]
     assert "runs that were repeated with chosen steps" in said and "use nonsmooth study statistics" in said

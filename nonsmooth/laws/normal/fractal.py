@@ -105,7 +105,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 2 < self.fractal_dimension < 3:
-            given = repr(self.fractal_dimension)
+            given = shown(self.fractal_dimension)
             raise InputError(f"FractalStiffness: fractal_dimension must lie between 2 and 3, got {given}.")
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
