@@ -46,7 +46,9 @@ def exact_of(trajectory: Trajectory) -> Exact | None:
             numbers = isinstance(default, (int, float)) and isinstance(value, (int, float))
             if not numbers and not isinstance(value, type(default)):
                 return None
-        system, exact = problem(**arguments).build(), exact_solution(problem, arguments)
+        if (exact := exact_solution(problem, arguments)) is None:
+            return None
+        system = problem(**arguments).build()
     except InputError:  # another version of the problem
         return None
     values = [trajectory.manifest["parameters"].get(one, {}).get("value") for one in system.parameters]

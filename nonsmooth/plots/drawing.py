@@ -177,7 +177,7 @@ class Drawing:
             extent = float(np.linalg.norm(np.ptp(one.modes.places, axis=0)))
             if largest > ROUND_OFF * extent:
                 most = min(most, BENT * extent / largest)
-        return (round_length(most) if most > 1.0 else 1.0) if np.isfinite(most) else 0.0
+        return enlarged(most) if np.isfinite(most) else 0.0
 
     def deform(self, factor: float) -> None:
         """Draw the deflections of flexible bodies as so many times what they are."""
@@ -299,8 +299,7 @@ def magnification(drawing: Drawing, size: float) -> float:
     for one in drawing.primitives(primitive.Guide):
         half = max(one.height / 2, BLOCK * size / 100)
         most.append(PLAY * half / max(one.clearance, one.side_clearance))
-    least = min(most, default=1.0)
-    return round_length(least) if 1.0 < least < np.inf else 1.0
+    return enlarged(min(most, default=np.inf))
 
 
 def _reach(one: Any) -> float:
@@ -312,6 +311,11 @@ def _reach(one: Any) -> float:
     if isinstance(one, primitive.Guide):
         return max(one.length, one.height, one.width) / 2
     return max(one.radius, 0.0 if isinstance(one, primitive.Round) else one.length / 2)
+
+
+def enlarged(most: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
+    return round_length(most) if np.isfinite(most) and most > 1.0 else 1.0
 
 
 def magnified(clearance: float, deformation: float) -> str:

@@ -140,10 +140,8 @@ def test_lasting_contact_is_no_impact():
     run = simulate(slider_crank(*UNITS["SI"], 0.5), MoreauJean(), t_end=0.03, dt=2e-6)
     assert len(run.impacts) <= 8 and np.count_nonzero(run.P_N["pin"]) > 10_000
     assert run.impacts["t"].max() < 2e-3, "after that the pin rests in its bearing"
-    late, force = (
-        slice(1000, 14_000),
-        run.lam_N["pin"],
-    )  # later some steps omit an impulse, and the next makes up for it
+    # later some steps omit an impulse, and the next makes up for it
+    late, force = slice(1000, 14_000), run.lam_N["pin"]
     np.testing.assert_allclose(2e-6 * force[late], run.P_N["pin"][late], rtol=1e-9)
     assert np.mean(np.diff(force[late]) > 0.0) > 0.4
 

@@ -275,7 +275,7 @@ def test_confidence_of_shares_follows_from_the_seed(seed):
 
 
 def test_steps_too_long_for_the_worst_product_are_told_before_the_statement(monkeypatch, capsys):
-    """A ball that bounces 0.1 s: with steps of 50 ms the force over 1 ms is that of another motion."""
+    """A ball that bounces in steps of 50 ms ends elsewhere than in steps of 1 us, which agree with chosen ones."""
     monkeypatch.setattr(sys.modules["nonsmooth.studies.sweep"], "SAMPLED", 1e3)
     words = ["bouncing-ball", "--t-end", "1.0", "--stepper", "moreau-jean", "--executor", "1", "--limit", "1.0"]
     words += ["--metric", "final:ball.y", "--sample", "ball.mass=0.5:1.0", "--runs", "59"]
