@@ -1,6 +1,5 @@
 """Settings: frozen dataclasses whose fields are checked by their annotations when they are made."""
 
-import contextlib
 import dataclasses
 import difflib
 import functools
@@ -9,7 +8,7 @@ import math
 import os
 import re
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -21,7 +20,7 @@ from nonsmooth.exceptions import InputError
 T = TypeVar("T")
 R = TypeVar("R")
 P = ParamSpec("P")
-UNIONS = (Union, types.UnionType)
+UNIONS, LISTS = (Union, types.UnionType), (Iterable, Sequence)
 #: compiled code counts in 32 bits
 MOST = 2**31 - 1
 
@@ -196,8 +195,7 @@ def settings(cls: type[T]) -> type[T]:
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Decorator of a function that rejects arguments that do not match their annotations, as `settings` does: ranges
-    are checked by it, after types. Arrays and functions are left to it; what has the first field of a dataclass passes
-    for one."""
+    are checked by it, after types. Arrays are left to it; what has the first field of a dataclass passes for one."""
 
     @functools.wraps(function)
     def with_checks(*values: P.args, **given: P.kwargs) -> R:
@@ -208,7 +206,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             for name, value in named.items():
                 hint = hints.get(name, Any)
                 alike = dataclasses.is_dataclass(hint) and hasattr(value, dataclasses.fields(hint)[0].name)
-                if not alike and not _fits(hint, value, number):
+                if not (alike and not isinstance(value, type)) and not _fits(hint, value, number):
                     raise InputError(f"{function.__name__}: {name} must be {_accepted(hint)}, got {shown(value)}.")
 
         check(_is_float)
@@ -229,20 +227,37 @@ def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
 @functools.cache
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of arguments in their order; Any for those that cannot be checked."""
-    found = dict.fromkeys(inspect.signature(function).parameters, Any)
-    for name in found:
-        own = types.SimpleNamespace(__annotations__={name: function.__annotations__.get(name, Any)})
-        with contextlib.suppress(NameError):  # of a class that is imported for annotations alone
-            hint = get_type_hints(own, function.__globals__)[name]
-            found[name] = hint if _checkable(hint) else Any
-    return found
+    given = function.__annotations__
+    hints = {name: _hint(given.get(name, Any), function.__globals__) for name in inspect.signature(function).parameters}
+    return {name: hint if _checkable(hint) else Any for name, hint in hints.items()}
+
+
+class _ByName(type):
+    """Type of a class that is imported for annotations alone: a class of this name stands for it."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return any(one.__name__ == cls.__name__ for one in type(value).__mro__)
+
+    def __getattr__(cls, name: str) -> Any:
+        """Of a class of a module that is imported for annotations alone."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _ByName(name, (), {})
+
+
+def _hint(annotation: Any, known: dict[str, Any]) -> Any:
+    """Of an annotation with the names of its module."""
+    try:
+        return get_type_hints(types.SimpleNamespace(__annotations__={"it": annotation}), known)["it"]
+    except NameError as error:
+        return _hint(annotation, {**known, str(error.name): _ByName(str(error.name), (), {})})
 
 
 def _checkable(hint: Any) -> bool:
     if get_origin(hint) in (*UNIONS, tuple):
         return all(map(_checkable, get_args(hint)))
-    if get_origin(hint) is Iterable:
-        return get_args(hint) == (str,)
+    if get_origin(hint) in LISTS or get_origin(hint) in (Mapping, Callable):
+        return True
     return hint == os.PathLike[str] or isinstance(hint, type) and not getattr(hint, "_is_protocol", False)
 
 
@@ -268,9 +283,11 @@ def _fits(hint: Any, value: Any, number: Callable[[Any], bool]) -> bool:
         if not (isinstance(value, (tuple, list)) and len(value) == len(parts)):
             return False
         return all(_fits(part, one, number) for part, one in zip(parts, value, strict=True))
-    if get_origin(hint) is Iterable:  # names; a generator would be used up
-        named = isinstance(value, Iterable) and not isinstance(value, str | bytes)
-        return named and (isinstance(value, Iterator) or all(isinstance(one, str) for one in value))
+    if get_origin(hint) in LISTS:  # a generator would be used up
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+            return False
+        (kind,) = get_args(hint)
+        return isinstance(value, Iterator) or not _checkable(kind) or all(_fits(kind, one, number) for one in value)
     if hint is int:
         return is_count(value)
     if hint is float:
@@ -283,8 +300,10 @@ def _accepted(hint: Any) -> str:
         return " or ".join(map(_accepted, get_args(hint)))
     if get_origin(hint) is tuple:
         return f"{len(get_args(hint))} finite numbers"
-    if get_origin(hint) is Iterable:
-        return "names"
+    if get_origin(hint) in LISTS:
+        return "names" if get_args(hint) == (str,) else "a list"
+    if get_origin(hint) in (Mapping, Callable):
+        return "a mapping" if get_origin(hint) is Mapping else "a function"
     if hint == os.PathLike[str]:
         return "a path"
     words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string"}

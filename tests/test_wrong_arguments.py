@@ -29,10 +29,13 @@ from nonsmooth import (
     SpatialPrismaticClearance,
     Spline,
     Torque,
+    derivatives,
     diagnostics,
     flexible,
     laws,
+    plots,
     read_model,
+    report,
     simulate,
     simulate_batch,
     studies,
@@ -104,6 +107,10 @@ CALLS = {
     "end": (lambda x: flexible.beam((0, 0, 0), x, section=SQUARE, material=METAL), ()),
     "youngs": (lambda x: flexible.Material(youngs=x, shear=1.0, density=1.0), (0,)),
     "batch": (lambda x: simulate_batch(RIGID.build(), x, {}, t_end=1e-3, dt=1e-3), ()),
+    "batch of": (lambda x: simulate_batch(x, GaussQP(), {}, t_end=1e-3, dt=1e-3), ()),
+    "product": (lambda x: derivatives.MotionOutput(x, "slider.y", ["slider.mass"], 1e-3), ()),
+    "design": (lambda x: studies.Design(x, np.ones((2, 1))), ()),
+    "rows": (lambda x: studies.Design(("a",), x), (5,)),
     "sample": (lambda x: studies.sample(x, 4), ()),
     "seed": (lambda x: studies.sample({"a": (0.0, 1.0)}, 4, seed=x), ()),
     "method": (lambda x: studies.sample({"a": (0.0, 1.0)}, 4, method=x), ()),
@@ -146,6 +153,20 @@ def test_a_wrong_argument_of_a_measure_is_one_sentence(run, number):
                 function(*placed, **named)
             except NonsmoothError as error:
                 assert "\n" not in str(error) and len(str(error)) < 1000, (name, parameter)
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_what_is_no_result_is_not_drawn(number):
+    """Figures, pages and derivatives name what they take: that of a wrong kind is refused where it is given."""
+    for part in (plots, report, derivatives):
+        for function in (getattr(part, name) for name in part.__all__):
+            if not inspect.isfunction(function):
+                continue
+            given = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+            named = {one.name: BAD[number] for one in given if one.kind is not one.VAR_KEYWORD}
+            with pytest.raises(NonsmoothError) as raised:
+                function(**named)
+            assert "\n" not in str(raised.value) and len(str(raised.value)) < 1000, function.__name__
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))

@@ -214,7 +214,12 @@ class _Maker:
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
                 forms.append(_checked("components", Any, every, text))
                 if Callable in origins:
-                    forms.append(self._list(own, quantity, size))
+                    one = functools.partial(number, quantity=quantity, unit=own, also=OF_TIME)
+                    mixed = [_checked("number", Any, one, quantity.accepted), *self._functions(own, ["number"])]
+                    several: Any = list.__class_getitem__(_union(mixed))
+                    of_size = Annotated[several, BeforeValidator(functools.partial(sized, size=size))]
+                    text = "a list in which functions of time stand for numbers"
+                    forms.append(_Form("<list>", of_size, text, tuple(mixed)))
             elif get_origin(part) is Literal:
                 among = functools.partial(word, choices=get_args(part))
                 forms.append(_checked("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
@@ -224,14 +229,6 @@ class _Maker:
         given_as += ["quaternion"] if tuple in origins and quantity.labels != AXES else []
         forms.extend(self._tables(parts, own, given_as))
         return forms, own
-
-    def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Form:
-        """The form of a list of numbers and functions of time, at least one of them a function."""
-        one = functools.partial(number, quantity=quantity, unit=unit, also=OF_TIME)
-        entry = [_checked("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
-        entries: Any = list.__class_getitem__(_union(entry))
-        checked = Annotated[entries, BeforeValidator(functools.partial(sized, size=size))]
-        return _Form("<list>", checked, "a list in which functions of time stand for numbers", tuple(entry))
 
     def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Form]:
         """Functions of time whose values have these forms."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from nonsmooth.derivatives.sensitivities import Gradient, gradient
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.system import System
-from nonsmooth.settings import hint, shown
+from nonsmooth.settings import hint, require, shown
 
 
 @dataclass(eq=False)
@@ -46,6 +46,8 @@ class MotionOutput:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        require(isinstance(self.system, System), "MotionOutput: system must be a System", self.system)
+        require(isinstance(self.names, Iterable), "MotionOutput: names must be names of parameters", self.names)
         known = list(self.system.parameters)
         for name in self.names:
             if name not in known:

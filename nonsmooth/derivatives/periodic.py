@@ -27,7 +27,7 @@ from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.event_driven.settings import EventDriven
-from nonsmooth.settings import is_number, require
+from nonsmooth.settings import checked, is_number, require
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.trajectory import Trajectory
 
@@ -66,6 +66,7 @@ class PeriodicOrbit:
         return bool(np.all(np.abs(self.multipliers) < 1.0))
 
 
+@checked
 def periodic_orbit(
     system: System, *, period: float | str, state: State | None = None, transient: int = 0,
     parameters: Mapping[str, float] | None = None, dt: ErrorControl | None = None,

@@ -17,7 +17,7 @@ from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.event_driven.settings import EventDriven
-from nonsmooth.settings import hint, is_number, shown
+from nonsmooth.settings import checked, hint, is_number, require, shown
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.trajectory import Trajectory
 
@@ -137,6 +137,7 @@ class Gradient:
         return "\n".join([*lines, self.verdict])
 
 
+@checked
 def gradient(
     system: System, *, of: str | OfRows | Sequence[str | OfRows], wrt: str | Sequence[str], t_end: float | str,
     parameters: Mapping[str, float | str] | None = None, dt: ErrorControl | None = None, **options: Any,
@@ -167,6 +168,7 @@ def gradient(
     [[1.386502, 2.429447], [3.986502, 4.429447]]
     """
     given = (of,) if isinstance(of, str) or callable(of) else tuple(of)
+    require(given, "of must name at least one output", of)
     _chosen(system, wrt)  # a wrong name is refused before the run
     for one in given:
         if isinstance(one, str):
@@ -181,6 +183,7 @@ def gradient(
     return Gradient(names, found.wrt, np.array(slopes), _values(run, found.wrt), np.array(result), found)
 
 
+@checked
 def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Sequence[str] = ()) -> Sensitivities:
     """Derivatives of all rows and events of an event-driven run by parameters and by its start.
 

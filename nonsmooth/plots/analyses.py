@@ -184,6 +184,7 @@ def amplitudes(
     return axis
 
 
+@checked
 def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     """Points of the section over the parameter; values whose run failed are ticks at the foot.
 
@@ -218,6 +219,7 @@ def _look(mode: int) -> dict[str, Any]:
     return {"facecolor": FILLS[fill], "hatch": HATCHES[hatch], "edgecolor": "white", "linewidth": 0.0}
 
 
+@checked
 def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = None) -> Axes:
     """A bar over time for each contact or joint, filled by its mode, with the share of each mode in the legend.
 

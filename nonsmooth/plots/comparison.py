@@ -26,6 +26,7 @@ from nonsmooth.plots.style import (
     quantity,
     shown_unit,
 )
+from nonsmooth.settings import checked
 from nonsmooth.studies.beyond import RATE, difference_of
 from nonsmooth.studies.cases import motion_times
 from nonsmooth.studies.published import SIZES, smooth
@@ -65,6 +66,7 @@ JOINTS = 4  # of a comparison that are drawn at most
 NONE = 1e-12  # overlap [m] that counts as none
 
 
+@checked
 def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
@@ -119,6 +121,7 @@ def comparison(found: Comparison) -> Figure:
     return figure
 
 
+@checked
 def rigid_limit(found: RigidLimit) -> Figure:
     """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers; of a
     sensitive motion also differences of its statistics from those of rigid contact."""
@@ -310,6 +313,7 @@ def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Compariso
     axis.margins(y=0.08)
 
 
+@checked
 def published(found: PublishedRuns) -> Figure:
     """The panels that the source draws, one column per case, with the verdicts of its runs, and all printed numbers:
     lines in the panel of their series, and below ours over the printed ones.
@@ -426,6 +430,7 @@ def _draw(
         axis.text(0.02, 0.05, said, transform=axis.transAxes, fontsize=SIZE - 1, color=INK, bbox=box)
 
 
+@checked
 def step_size(found: StepSizes) -> Figure:
     """Errors of gaps and impulses, and energy over the step; overlap over step and time; time over the error; `Landing`
     over its bounds.
@@ -515,6 +520,7 @@ def _map(axis: Axes, bounds: Bounds) -> None:
     axis.tick_params(length=0)
 
 
+@checked
 def law_card(card: LawCard) -> Figure:
     """Draw a law's card: figure and table.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, display, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.settings import checked
 from nonsmooth.studies.statistics.estimates import stated
 from nonsmooth.studies.statistics.measures import REACH
 
@@ -24,6 +25,7 @@ MOST, COLUMNS, WIDE, HIGH = 6, 3, 2.4, 2.2
 LONG = 22
 
 
+@checked
 def statistics(found: Statistics) -> Figure:
     """Estimates with intervals, distributions over windows of measures that vary most, spectra, places of journals."""
     scatter = {name: np.std(x) / (abs(np.mean(x)) or 1.0) for name in found.measures if len(x := found.column(name))}

@@ -10,6 +10,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.panel import (
+    GRID,
     AnyPanel,
     Exact,
     Line,
@@ -19,7 +20,6 @@ from nonsmooth.plots.panel import (
     as_panel,
     chosen_panels,
     dense,
-    exact_curve,
     limits,
     meaning,
     through_jumps,
@@ -66,6 +66,7 @@ def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exa
     return draw_panels(trajectory, tuple(panels or ()) or chosen_panels(trajectory), exact)
 
 
+@checked
 def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | None = None) -> Figure:
     """Draw the panels as small multiples over a common time axis.
 
@@ -208,9 +209,13 @@ def _draw(
             markevery=(np.searchsorted(t, trajectory.t)[:, None] + [0, 1]).ravel().tolist(), label=line.label,
             solid_joinstyle="round", zorder=2 + i,
         )  # fmt: skip
-        truth = exact_curve(exact, float(trajectory.t[-1]), line) if exact is not None else None
-        if truth is not None:
-            axis.plot(truth[0] / time_factor, truth[1] / factor, **EXACT_STYLE, zorder=20)
+        if exact is not None:
+            events = np.asarray(exact.events, float)
+            times = np.union1d(np.linspace(0.0, trajectory.t[-1], GRID), events[events <= trajectory.t[-1]])
+            sides = [exact.sample(times, "left"), exact.sample(times, "right")]
+            if line.function is not None or line.name in getattr(sides[0], line.kind, {}):
+                times, true = through_jumps(times, *map(line.value, sides))
+                axis.plot(times / time_factor, true / factor, **EXACT_STYLE, zorder=20)
         values = measured.columns.get((line.kind, line.name)) if measured is not None else None
         if measured is not None and values is not None:
             axis.plot(measured.t / time_factor, values / factor, **(MEASURED_STYLE | {"mec": colour}), zorder=30)

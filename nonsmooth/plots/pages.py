@@ -189,6 +189,7 @@ def _distance(box: Bbox, point: Array) -> float:
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
 
 
+@checked
 def sketch(
     system: System, state: State | None = None, *, view: tuple[float, float] | None = None,
     deformation: float | None = None,

@@ -132,16 +132,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
     return view("left"), view("right")
 
 
-def exact_curve(exact: Exact, t_end: float, line: Line) -> tuple[Array, Array] | None:
-    """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
-    events = np.asarray(exact.events, float)
-    t = np.union1d(np.linspace(0.0, t_end, GRID), events[events <= t_end])
-    left, right = exact.sample(t, "left"), exact.sample(t, "right")
-    if line.function is None and line.name not in getattr(left, line.kind, {}):
-        return None
-    return through_jumps(t, line.value(left), line.value(right))
-
-
+@checked
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
     """SI unit of a quantity of the trajectory."""
     if kind not in KINDS:
@@ -425,6 +416,7 @@ class Measured:
         return found
 
 
+@checked
 def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measured:
     """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``.
 

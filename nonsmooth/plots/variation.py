@@ -25,6 +25,7 @@ from nonsmooth.plots.style import (
     shown_unit,
     spoken,
 )
+from nonsmooth.settings import checked
 from nonsmooth.studies.files import FACTS
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)  # shares at the ticks of pr
 TALLEST, DENSE = 12.0, 200  # largest rise of the sum of squares that is shown, and points of its curve
 
 
+@checked
 def sweep(found: xarray.Dataset) -> Figure:
     """Each metric of a sweep over its parameters; failed runs are ticks at the foot.
 
@@ -166,6 +168,7 @@ class Words(NamedTuple):
     note: str = ""
 
 
+@checked
 def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
     """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from.
 
@@ -320,6 +323,7 @@ def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figur
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
+@checked
 def ranking(labels: Sequence[str], effects: Mapping[str, Array], units: Sequence[str]) -> Figure:
     """Changes of quantities by the changes of parameters that `labels` (m,) name; one panel for each quantity.
 
@@ -336,11 +340,13 @@ def ranking(labels: Sequence[str], effects: Mapping[str, Array], units: Sequence
     return figure
 
 
+@checked
 def excitation(found: Excitation) -> Figure:
     """The motion of an `Excitation` with its bounds, see `excited`."""
     return excited(found.motion, found.bounds, found.drives)
 
 
+@checked
 def excited(motion: Fourier, bounds: Bounds, drives: Sequence[str], units: Sequence[str] = ()) -> Figure:
     """Coordinates, velocities and accelerations of each drive over one period; dashed the bounds in view.
 
@@ -367,6 +373,7 @@ def excited(motion: Fourier, bounds: Bounds, drives: Sequence[str], units: Seque
     return figure
 
 
+@checked
 def identified(found: Estimate) -> Figure:
     """An estimate: relative intervals, shares of the forces, residuals, correlation of the parameters."""
     figure, axes = _figure(2, 2, 7.6, 6.2)
@@ -398,6 +405,7 @@ def identified(found: Estimate) -> Figure:
     return figure
 
 
+@checked
 def bees(found: Colony, truth: float, names: Sequence[str] = (), low: Any = None, high: Any = None) -> Figure:
     """Convergence of a bee colony, with the cost of the true values, and where its parameters lie in their ranges."""
     figure, axes = _figure(1, 2 if names else 1, 7.4 if names else 4.2, 3.2)
@@ -420,6 +428,7 @@ def bees(found: Colony, truth: float, names: Sequence[str] = (), low: Any = None
     return figure
 
 
+@checked
 def fitted(found: MotionFit) -> Figure:
     """Profile likelihood of each parameter, whose root is interpolated between the points; shaded the 95 % interval and
     dashed the rise at its ends, if one is stated."""

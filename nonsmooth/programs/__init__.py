@@ -15,7 +15,6 @@ from nonsmooth.programs.conversions import (
     cone_qp_from_friction_contact,
     lcp_from_friction_contact,
     lcp_from_qp,
-    near_impulses,
     pushed_friction_contact,
 )
 from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact, undetermined_impulses
@@ -25,5 +24,5 @@ from nonsmooth.programs.qp import LCP, QP
 __all__ = [
     "LCP", "MPCC", "QP", "ConeQP", "ContactProgram", "FrictionContact", "MPCCStructure", "Program", "Session",
     "Solution", "Solver", "associated_lcp_from_friction_contact", "cone_qp_from_friction_contact",
-    "lcp_from_friction_contact", "lcp_from_qp", "near_impulses", "pushed_friction_contact", "undetermined_impulses",
+    "lcp_from_friction_contact", "lcp_from_qp", "pushed_friction_contact", "undetermined_impulses",
 ]  # fmt: skip

@@ -1,7 +1,6 @@
 """Conversions of programs, each with the recovery of the solution."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,9 +8,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.friction_contact import ConeQP, FrictionContact
 from nonsmooth.programs.qp import LCP, QP
-
-#: weight of the distance from known impulses, relative to the Delassus matrix
-PROXIMAL = 1e-6
 
 
 def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
@@ -134,26 +130,6 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
     other = e + n + np.arange(rough.size)
     E[N[rough], other], E[N[rough] + 1, other] = 1.0, -mu[rough]
     return LCP(E.T @ program.A @ E, E.T @ program.b, e), lambda y: np.asarray(E @ y)
-
-
-def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> FrictionContact:
-    """A step of the proximal-point method about impulses z, for programs that are solved repeatedly.
-
-    Several contacts of one body are redundant, A is singular, and the impulses are not unique. With A + d and b - d z
-    instead of A and b, d = 1e-6 times the diagonal of A, they are unique and near z; the iteration converges to a
-    solution of the program itself, since both terms then cancel. The first `skip` rows are not changed.
-
-    Two supports at the same point have the same share of a load as before.
-
-    >>> from nonsmooth.programs import Solution
-    >>> twice = FrictionContact(np.ones((2, 2)), -np.ones(2), np.zeros(0), 2, bilateral=2)
-    >>> bool(near_impulses(twice, np.array([0.25, 0.75])).residual(
-    ...     Solution(np.zeros(2), np.array([0.25, 0.75]), "by hand", 0, "nobody")) < 1e-15)
-    True
-    """
-    near = PROXIMAL * np.diag(program.A)
-    near[:skip] = 0.0
-    return replace(program, A=program.A + np.diag(near), b=program.b - near * z)
 
 
 def pushed_friction_contact(program: FrictionContact, push: Array) -> tuple[FrictionContact, Callable[[Array], Array]]:

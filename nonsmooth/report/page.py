@@ -19,7 +19,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
 from nonsmooth.report.citations import ENTRIES, bibtex, cited
 from nonsmooth.report.run_data import facts, name_of
-from nonsmooth.settings import checked, shown
+from nonsmooth.settings import checked, require, shown
 from nonsmooth.trajectory import Trajectory
 
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
@@ -177,6 +177,7 @@ def _readable(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(r"[{}$]", "", text).replace("--", "–").replace("``", '"'))
 
 
+@checked
 def page(
     runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: int = ROWS, light: bool = False,
     more: Iterable[Part] = (),
@@ -196,10 +197,9 @@ def page(
     more : paragraphs, tables and pictures that stand below the runs
     """
     given = {"": runs} if isinstance(runs, Trajectory) else dict(runs)
-    if not given:
-        raise InputError("A page needs at least one run, got none.")
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {shown(rows)}.")
+    every = bool(given) and all(isinstance(run, Trajectory) for run in given.values())
+    require(every, "A page needs at least one run, and runs alone", runs)
+    require(rows >= 1, "rows must be an integer >= 1, the rows that are shown", rows)
     made, room = [], SIZE / len(given)
     for label, run in given.items():  # with as many rows as its share of the page has room for
         most = min(rows, LIGHT_ROWS) if light else rows
@@ -231,6 +231,7 @@ def page(
     return _assembled(heading, body + "".join(data), [code], "light" if light else "")
 
 
+@checked
 def study_page(title: str, given: Iterable[Part]) -> str:
     """A complete HTML document of a study whose runs are not kept: paragraphs, tables and pictures."""
     return _assembled(title, f"<header><h1>{escaped(title)}</h1></header>{_section(given)}")
@@ -259,6 +260,7 @@ def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "
     )
 
 
+@checked
 def write(
     runs: Trajectory | Mapping[str, Trajectory], path: str | os.PathLike[str], *, title: str = "", rows: int = ROWS,
     more: Iterable[Part] = (),

@@ -25,7 +25,7 @@ from nonsmooth.progress import handing_over
 from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_step, check_stepper, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
-from nonsmooth.settings import floats, is_count, is_number, require, shown
+from nonsmooth.settings import checked, floats, is_count, is_number, require, shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 
@@ -48,6 +48,7 @@ OBSERVED = {"gap_violation", "joint_violation"}
 
 
 @known_arguments
+@checked
 def simulate_batch(
     system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float | str,
     dt: float | str | StepControl, states: Sequence[State] | None = None, record: str = "end",
@@ -238,7 +239,6 @@ def _checked(
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
     """Checked parameters (runs, parameters)."""
-    require(isinstance(parameters, Mapping), "parameters must be sequences of values by name", parameters)
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
     columns = {}

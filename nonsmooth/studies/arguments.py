@@ -20,8 +20,9 @@ def check_processes(executor: Any, progress: Any = None) -> None:
             "executor must be a number of processes, at least 1, an executor of concurrent.futures, a Dask client, or "
             f'the address of a Dask scheduler, as "tcp://host:8786", got {shown(executor)}.'
         )
-    if not (progress is None or progress is False or callable(progress)):
-        raise InputError(f"progress must be True or a function, got {shown(progress)}.")
+    require(
+        progress is None or progress is False or callable(progress), "progress must be True or a function", progress
+    )
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
@@ -43,11 +44,8 @@ def check_known(system: System, names: Iterable[str]) -> None:
 
 def check_build(value: Any) -> None:
     """Raise InputError unless a value can make a mechanism of a contact law."""
-    if not callable(value):
-        raise InputError(
-            "build must be a function of the contact law, as model.with_contact, or "
-            f"lambda contact: slider_rod(contact=contact), got {shown(value)}."
-        )
+    example = "as model.with_contact, or lambda contact: slider_rod(contact=contact)"
+    require(callable(value), f"build must be a function of the contact law, {example}", value)
 
 
 def built(build: Callable[[Any], Any], contact: Any) -> System:

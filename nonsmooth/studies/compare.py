@@ -222,9 +222,14 @@ class Comparison(Result):
 
     def _of_motion(self, table: _Cases, runs: Mapping[str, Trajectory]) -> list[tuple[str, list[Any]]]:
         """Those that are numbers of motions, of these metrics and runs by case."""
+
+        def largest(value: Any) -> Any:
+            known = [x for x in value.values() if not math.isnan(x)] if isinstance(value, Mapping) else [value]
+            return max(known, default=math.nan)
+
         rows = [table[label] for label in self.labels]
         lines = [
-            (f"{title} [{METRICS[name][0]}]", [_of_run(row[name]) for row in rows]) for name, title in TITLES.items()
+            (f"{title} [{METRICS[name][0]}]", [largest(row[name]) for row in rows]) for name, title in TITLES.items()
         ]
         lines += rows_of(self._shown(table, runs))
         lines.append(("open or closed as the reference [-]", [row["agreement"] for row in rows]))
@@ -304,12 +309,6 @@ class Comparison(Result):
         if self.failed:
             facts["left out"] = "; ".join(f"{label} {reason}" for label, reason in self.failed.items())
         return data, coordinates, facts | {name: str(value) for name, value in self.settings.items()}
-
-
-def _of_run(value: Any) -> Any:
-    """A number of a run, or the largest of those that its contacts have."""
-    known = [x for x in value.values() if not math.isnan(x)] if isinstance(value, Mapping) else [value]
-    return max(known, default=math.nan)
 
 
 @telling

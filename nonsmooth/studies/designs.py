@@ -39,8 +39,9 @@ class Design:
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.names:
-            raise InputError("A design needs at least one parameter.")
+        named = isinstance(self.names, list | tuple) and all(isinstance(name, str) for name in self.names)
+        require(named and self.names, "A design needs at least one parameter, by name", self.names)
+        require(isinstance(self.values, np.ndarray), "values of a design must be an array (runs, names)", self.values)
         if len(set(self.names)) < len(self.names):
             raise InputError(f"A parameter is named twice: {', '.join(self.names)}.")
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names) or not len(self.values):

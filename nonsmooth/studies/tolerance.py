@@ -25,7 +25,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
-from nonsmooth.settings import is_number, is_one, require, shown
+from nonsmooth.settings import is_number, is_one, require
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
@@ -372,7 +372,17 @@ def tolerance(
     output : path, optional, the sweep's dataset, which makes the study resumable
     """  # noqa: E501
     require(is_one(level, LEVELS), f"level must be one of {', '.join(LEVELS)}", level)
-    _check_numbers(limit, runs, coverage, confidence, accuracy)
+    require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
+    check_count("runs", runs)
+    check_share("coverage", coverage)
+    check_share("confidence", confidence)
+    require(is_number(accuracy) and accuracy > 0.0, "accuracy must be positive, a share of the limit", accuracy)
+    needed = math.ceil(math.log(1.0 - confidence) / math.log(coverage))
+    if runs < needed:
+        raise InputError(
+            f"{runs} runs per scale cannot show a share of {coverage:g} with a confidence of {confidence:g}, even if "
+            f"all keep the limit; take {needed} or more."
+        )
     if name_of(metric).startswith("deviation:") and not limit > 0.0:
         raise InputError(f"limit of {metric} must be positive, since a deviation is a distance, got {limit:g}.")
     kinematic = level == "kinematic"
@@ -435,21 +445,6 @@ def tolerance(
         accuracy=float(accuracy), shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
     )  # fmt: skip
-
-
-def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
-    require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
-    check_count("runs", runs)
-    check_share("coverage", coverage)
-    check_share("confidence", confidence)
-    if not (is_number(accuracy) and accuracy > 0.0):
-        raise InputError(f"accuracy must be a positive number, a share of the limit, got {shown(accuracy)}.")
-    needed = math.ceil(math.log(1.0 - confidence) / math.log(coverage))
-    if runs < needed:
-        raise InputError(
-            f"{runs} runs per scale cannot show a share of {coverage:g} with a confidence of {confidence:g}, even if "
-            f"all keep the limit; take {needed} or more."
-        )
 
 
 @dataclass(frozen=True)

@@ -425,9 +425,10 @@ def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
     path : the file; NotWritten if it cannot be written
     kinds : as in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact
     """
+    path, one = path_of(path, "The table to write"), (kinds,) if isinstance(kinds, str) else kinds
     with stage("writing", str(path)):
         text = io.StringIO()
-        if kinds == "contacts" or (isinstance(kinds, list | tuple) and list(kinds) == ["contacts"]):
+        if isinstance(one, list | tuple) and list(one) == ["contacts"]:
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
             writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in run.contacts)
@@ -435,7 +436,7 @@ def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
             table = to_pandas(run, kinds)
             heads = [f"{name} [{table.attrs['units'][name]}]" for name in table.columns]
             table.to_csv(text, header=heads, index_label="t [s]", lineterminator="\n")
-        write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
+        write_bytes(text.getvalue().encode(), path, "The table")
 
 
 def to_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
