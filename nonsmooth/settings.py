@@ -239,14 +239,14 @@ class _ByName(type):
         return any(one.__name__ == cls.__name__ for one in type(value).__mro__)
 
     def __getattr__(cls, name: str) -> Any:
-        """Of a class of a module that is imported for annotations alone."""
+        """A class of a module that is imported for annotations alone."""
         if name.startswith("_"):
             raise AttributeError(name)
         return _ByName(name, (), {})
 
 
 def _hint(annotation: Any, known: dict[str, Any]) -> Any:
-    """Of an annotation with the names of its module."""
+    """The hint of an annotation with the names of its module."""
     try:
         return get_type_hints(types.SimpleNamespace(__annotations__={"it": annotation}), known)["it"]
     except NameError as error:

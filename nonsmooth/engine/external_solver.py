@@ -67,7 +67,7 @@ def _trampoline(outside: weakref.ref[Callbacks], solve: weakref.WeakMethod[Calla
         return 1
     except BudgetSpent as error:
         kept.raised = error
-    except SolverFailed as error:
+    except (SolverFailed, np.linalg.LinAlgError) as error:
         kept.failure = str(error)
     except BaseException as error:  # Ctrl-C as well
         kept.raised = error

@@ -51,7 +51,7 @@ class SolverSession:
             raise InputError(f"{self._name} takes {self._settings.taken}, got {type(program).__name__}{plane}.")
         try:
             return self._solve(program, guess)
-        except Unsolvable as error:
+        except (Unsolvable, np.linalg.LinAlgError) as error:
             x = np.full(program.f.size if isinstance(program, QP) else program.b.size, np.nan)
             y = np.zeros(program.b.size) if isinstance(program, QP) else x
             return Solution(x, y, str(error), 0, self._name)

@@ -72,6 +72,17 @@ def test_garbage_is_refused_and_the_next_solver_takes_over(liar: Liar) -> None:
     assert "Liar" not in chain.counts
 
 
+def test_a_factorisation_that_does_not_converge_is_the_failure_of_its_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of LAPACK's singular values, now and then, with finite numbers: the next solver takes over."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("SVD did not converge in Linear Least Squares")
+
+    monkeypatch.setattr("nonsmooth.solvers.polish.np.linalg.lstsq", fails)
+    chain = Chain(Osqp())
+    assert chain.answer(QP_1).solver == "ActiveSet" and chain.counts["fallbacks"] == 1
+
+
 def test_a_program_beside_the_main_one_is_no_fallback() -> None:
     chain = Chain(Liar())
     assert chain.answer(LCP_1).solver == "ActiveSet"
