@@ -25,7 +25,7 @@ from nonsmooth.progress import handing_over
 from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_step, check_stepper, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
-from nonsmooth.settings import checked, floats, is_count, is_number, require, shown
+from nonsmooth.settings import floats, is_count, is_number, is_one, require, shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 
@@ -48,7 +48,6 @@ OBSERVED = {"gap_violation", "joint_violation"}
 
 
 @known_arguments
-@checked
 def simulate_batch(
     system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float | str,
     dt: float | str | StepControl, states: Sequence[State] | None = None, record: str = "end",
@@ -91,7 +90,7 @@ def simulate_batch(
     >>> runs["q"].sel(coordinate="slider.y").round(12).values
     array([-1.e-05, -2.e-05])
     """
-    if record != "end":
+    if not is_one(record, ("end",)):
         raise InputError(f'record must be "end", got {shown(record)}; for whole motions call simulate().')
     return simulate_batches(
         system, stepper, parameters, t_end=t_end, steps=[dt], states=states, metrics=metrics, threads=threads
@@ -107,6 +106,7 @@ def simulate_batches(
     if stepper is None:
         raise InputError("A batch needs a stepper, such as MoreauJean(); none is chosen for it.")
     check_stepper(stepper)
+    require(isinstance(system, System), "simulate_batch takes a System, as Model.build() returns", system)
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
     if system.controllers:
         raise InputError("Sampled controllers do not run in batches; call simulate, or studies.sweep, for each run.")
@@ -239,6 +239,7 @@ def _checked(
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
     """Checked parameters (runs, parameters)."""
+    require(isinstance(parameters, Mapping), "parameters must be sequences of values by name", parameters)
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
     columns = {}
