@@ -302,9 +302,8 @@ def _accepted(hint: Any) -> str:
         return f"{len(get_args(hint))} finite numbers"
     if get_origin(hint) in LISTS:
         return "names" if get_args(hint) == (str,) else "a list"
-    if get_origin(hint) in (Mapping, Callable):
-        return "a mapping" if get_origin(hint) is Mapping else "a function"
     if hint == os.PathLike[str]:
         return "a path"
-    words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string"}
-    return words.get(hint, "None" if hint is type(None) else f"a {hint.__name__}")
+    words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string",
+             Mapping: "a mapping", Callable: "a function"}  # fmt: skip
+    return words.get(get_origin(hint) or hint, "None" if hint is type(None) else f"a {hint.__name__}")

@@ -130,6 +130,7 @@ def drawn(distributions: Mapping[str, Any], shares: Array) -> Array:
 
 
 def words(distributions: Mapping[str, Any]) -> str:
+    drawn(distributions, np.full((1, len(distributions)), 0.5))  # InputError for what is none
     return ", ".join(f"{name} {described(one)}" for name, one in distributions.items())
 
 
@@ -144,8 +145,8 @@ def quantiles(name: str, distribution: Any, share: Any) -> Array:
         case (low, high, "log") if _rise(low, high) and low > 0:
             return np.asarray(low * (high / low) ** share)
     raise InputError(
-        f'"{name}": a distribution is (low, high), (low, high, "log") with low > 0, or an object with ppf such as '
-        f"scipy.stats.norm(mean, sd), got {shown(distribution)}."
+        f'"{name}": a distribution is (low, high), (low, high, "log") with low > 0, in SI units, or an object with ppf '
+        f"such as scipy.stats.norm(mean, sd), got {shown(distribution)}."
     )
 
 

@@ -206,9 +206,7 @@ class PublishedRuns(Result):
 
     def printed_of(self, case: str, series: Any, of: str) -> float | None:
         """The printed number of a series that a panel draws."""
-        names = [
-            one.name for one in self.stated.measures if one.series == series and one.of == of and one.window is None
-        ]
+        names = [one.name for one in self.stated.measures if (one.series, one.of, one.window) == (series, of, None)]
         return next((self.printed[case][name] for name in names if name in self.printed[case]), None)
 
     def verdict(self, case: str, kind: str) -> Verdict:

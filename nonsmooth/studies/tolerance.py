@@ -33,7 +33,7 @@ from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
-from nonsmooth.studies.sweep import Mechanism, system_of
+from nonsmooth.studies.sweep import Mechanism, ends_in_si, system_of
 
 if TYPE_CHECKING:
     import xarray
@@ -385,13 +385,13 @@ def tolerance(
         )
     if name_of(metric).startswith("deviation:") and not limit > 0.0:
         raise InputError(f"limit of {metric} must be positive, since a deviation is a distance, got {limit:g}.")
-    kinematic = level == "kinematic"
+    kinematic, arguments = level == "kinematic", mapping("arguments", arguments)
     clearances, others = (
         {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in given.items()}
         for given in (mapping("clearances", clearances), mapping("others", others))
     )
     if not clearances and not others:
-        found = system_of(mechanism, mapping("arguments", arguments)).toleranced(parameters)
+        found = system_of(mechanism, arguments).toleranced(parameters)
         clearances = {name: one for name, one in found.items() if isinstance(one, Fit)}
         others = {name: one for name, one in found.items() if name not in clearances}
     usual = AS_DRAWN if all(isinstance(one, Scatter) for one in clearances.values()) else FACTORS
@@ -415,12 +415,14 @@ def tolerance(
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
         runner: dict[str, Any] = {"executor": executor, "progress": progress}
         products = DynamicLevel(mechanism, stepper, metric, limit=limit, accuracy=accuracy, **both, **runner)
+    clearances, others = (ends_in_si(mechanism, given, arguments) for given in (clearances, others))
     distributions = {**clearances, **others}
     if sensitivity:
         check_sensitivity(distributions)
     names, how = tuple(distributions), words(distributions)
     stretch = np.where(np.arange(len(names)) < len(clearances), scales[:, None], 1.0)
-    inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
+    shares_of = [np.random.default_rng((seed, i)).random((runs, len(names))) for i in range(len(scales))]
+    inputs = np.stack([drawn(distributions, share) * row for share, row in zip(shares_of, stretch, strict=True)])
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
     values, verdicts = made.values.reshape(len(scales), runs), list[Any]((made.doubtful, made.coarse))
     doubtful, coarse = (None if one is None else one.reshape(values.shape) for one in verdicts)
@@ -454,11 +456,6 @@ class _Scaled:
 
     def ppf(self, q: Any) -> Array:
         return self.factor * quantiles("", self.one, q)
-
-
-def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
-    """`n` independent draws of each distribution (n, len(distributions))."""
-    return drawn(distributions, np.random.default_rng(seed).random((n, len(distributions))))
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:

@@ -39,10 +39,9 @@ from nonsmooth import (
 )
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.studies import Kinematics, allocate, failure_probability, tolerance
+from nonsmooth.studies import Kinematics, allocate, failure_probability, sample, tolerance
 from nonsmooth.studies.failure import METHODS
 from nonsmooth.studies.sweep import Runs
-from nonsmooth.studies.tolerance import draws
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOOTH = Rigid(restitution=0.0, friction=0.0)
@@ -109,7 +108,11 @@ def test_mechanism_against_exact_probabilities(case):
     """
     clearance, direction = 1e-12 if case == "none" else "20 H7/g6 uniform", "any" if case == "uniform" else 0.0
     kinematics = Kinematics(crank(clearance=clearance), "slider.x", pose=POSE, directions={"pin": direction})
-    found = np.abs(kinematics.deviations(list(kinematics.inputs), draws(kinematics.inputs, 100_000, 5)))
+    found = np.abs(
+        kinematics.deviations(
+            list(kinematics.inputs), sample(kinematics.inputs, 100_000, method="random", seed=5).values
+        )
+    )
     sd = np.hypot(DR * CRANK.sd, DL * ROD.sd)
     psi, c = np.meshgrid((np.arange(400) + 0.5) / 400 * 2 * np.pi, 3.5e-6 + 17e-6 * (np.arange(400) + 0.5) / 400)
     for limit, exact in EXACT.items():
@@ -121,7 +124,7 @@ def test_mechanism_against_exact_probabilities(case):
 
 def test_linearised_products_deviate_by_terms_of_second_order():
     kinematics = Kinematics(crank(), "slider.x", pose=POSE, directions={"pin": "any"})
-    names, values = list(kinematics.inputs), draws(kinematics.inputs, 500, 1)
+    names, values = list(kinematics.inputs), sample(kinematics.inputs, 500, method="random", seed=1).values
     closed, first = kinematics.deviations(names, values), kinematics.linearised(names, values)
     assert np.max(np.abs(closed - first)) < 1e-3 * np.max(np.abs(closed)) and np.std(closed) > 1e-5
 
@@ -210,7 +213,9 @@ def test_directions_of_loads():
     held = {"bob.qx": 0.0, "bob.qy": 0.0, "bob.qz": 0.0}
     assert Kinematics(ball, "bob.z", pose=held).deviations(["ball.clearance"], [[3e-5]])[0, 0] == pytest.approx(-3e-5)
     random = Kinematics(ball, "bob.z", pose=held, directions={"ball": "any"})
-    values = np.abs(random.deviations(list(random.inputs), draws(random.inputs, 4000, 0))[:, 0])
+    values = np.abs(
+        random.deviations(list(random.inputs), sample(random.inputs, 4000, method="random", seed=0).values)[:, 0]
+    )
     assert np.mean(values) == pytest.approx(0.5e-5, rel=0.05)  # heights of points of a sphere are uniform
 
 

@@ -17,11 +17,11 @@ from nonsmooth.cli import main
 from nonsmooth.cli.sweep import CHOSEN, GIVEN
 from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.studies import sensitivity, sweep, tolerance
+from nonsmooth.studies import sample, sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.failure import share_bounds
 from nonsmooth.studies.outputs import shares
-from nonsmooth.studies.tolerance import draws, passing, quantile_bound, share_bound
+from nonsmooth.studies.tolerance import passing, quantile_bound, share_bound
 from nonsmooth_problems import bouncing_ball, slider_crank_translational, slider_rod
 
 #: at rest the slider of case 1 lies a clearance below the axis: the output is the input
@@ -67,6 +67,12 @@ def test_a_known_answer(resting):
         "With a confidence of 95 %, at least 95 % of the mechanisms keep amplitude:slider.y within 2e-05 m if made "
         "with guide.clearance up to 2e-05 m, 0.5 times the stated distributions."
     )
+
+
+def test_ends_of_distributions_have_units(resting):
+    found = tolerance(slider_rod, **RESTING | {"clearances": {"guide.clearance": ("10 um", "40 um")}}, runs=100,
+                      factors=[0.4, 0.5, 0.6, 0.7])  # fmt: skip
+    assert np.array_equal(found.outputs, resting.outputs)
 
 
 def test_a_peak_force_says_that_it_is_without_impacts(resting):
@@ -176,6 +182,8 @@ def test_failed_runs_are_counted_and_the_first_reason_is_given(partly_lost, tmp_
         ({"factors": [0.5, 0.4]}, "factors must be positive numbers that rise"),
         ({"clearances": {"guide.clearance": stats.norm(1e-5, 1e-6)}}, "has no upper end"),
         ({"clearances": {}}, "at least one clearance"),
+        ({"clearances": {"guide.clearance": ("10 kg", "40 um")}}, '10 kg" is of another dimension than m'),
+        ({"clearances": {"guide.clearance": ("least", "most")}}, "a distribution is"),
     ],
 )
 def test_mistakes(options, message):
@@ -256,7 +264,7 @@ def test_the_stated_confidence_holds_on_a_fresh_sample():
     )  # fmt: skip
     assert 0 < found.passed < len(found.factors) and found.share[-1] < found.coverage
     scale = [found.factors[found.passed - 1], 1.0, 1.0]
-    design = Design(found.names, draws(clearances | others, 1000, 987) * scale)
+    design = Design(found.names, sample(clearances | others, 1000, method="random", seed=987).values * scale)
     fresh = sweep(
         slider_crank_translational, MoreauJean(), design,
         metrics=["peak-impulse"], **settings,
