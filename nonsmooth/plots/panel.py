@@ -24,10 +24,8 @@ ROUND_OFF = 1e-12  # of kinetic energies, as a share of the largest
 KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
 #: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
 ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
-TITLES = {
-    "q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
-    "reaction": "force of ", "energy": "",
-}  # fmt: skip
+TITLES = {"q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
+          "reaction": "force of ", "energy": "", "N m": "torque of "}  # fmt: skip
 LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
 SPREAD = 10.0  # extents of lines that share a panel differ by no more than this factor
 #: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
@@ -279,8 +277,9 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
         several = ", ".join(f"{kind}:{name} [{units_of(trajectory, kind, name)}]" for kind, name in found)
         raise InputError(f"{word!r} has quantities of different units ({several}); draw them in panels of their own.")
     kinds = {kind for kind, _ in found}
-    title = TITLES[found[0][0]] + names.replace(",", ", ") if len(kinds) == 1 else text
-    title = title[:1].upper() + title[1:] if TITLES.get(found[0][0]) else title
+    told = TITLES.get(units_of(trajectory, *found[0]), TITLES[found[0][0]])
+    title = told + names.replace(",", ", ") if len(kinds) == 1 else text
+    title = title[:1].upper() + title[1:] if told else title
     return Panel(title, unit, tuple((kind, name, name.removeprefix(f"{names}.")) for kind, name in found))
 
 

@@ -31,7 +31,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.plots.motion import crowds
 from nonsmooth.plots.panel import Line, meaning
 from nonsmooth.plots.style import display, quantity, round_length, scale, shown_unit
-from nonsmooth_problems import slider_rod, socket_pendulum
+from nonsmooth_problems import slider_crank_revolute, slider_rod, socket_pendulum
 
 SMOOTH = Rigid(restitution=0.5, friction=0.0)
 
@@ -109,6 +109,13 @@ def test_words_choose_kind_columns_and_unit(run):
     assert [len(axis.get_legend_handles_labels()[1]) for axis in figure.axes[:5]] == [1, 1, 4, 2, 1]
     assert titles(figure)[1:4] == [
         "Velocity of slider.y", "Contact force of guide", "Gap of guide.left_lower, guide.left_upper",
+    ]  # fmt: skip
+
+
+def test_a_reaction_is_a_force_or_a_torque():
+    crank = simulate(slider_crank_revolute().build(), MoreauJean(), t_end=1e-4, dt=1e-5)
+    assert titles(crank.plot("reaction:shaft.x", "reaction:motor.torque"))[:2] == [
+        "Force of shaft.x", "Torque of motor.torque",
     ]  # fmt: skip
 
 
