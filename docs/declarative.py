@@ -67,8 +67,8 @@ compliant --law flores`, with the parameters of the law by `--set`, replaces the
   `"1e-4 kg m^2"`.
 - **Contact laws** are tables with a `kind`. `[contact]` at the top level is the law of every contact that
   has none of its own.
-- `size` of a contact without a clearance is its typical gap, for tolerances only: gaps below 1e-8 of it count as closed,
-  and errors of positions are stated as shares of it. The geometry is that of `radius`, `width` and the like.
+- `size` of a contact without a clearance is its typical gap, for tolerances only: gaps below 1e-8 of it count as
+  closed, and errors of positions are stated as shares of it. The geometry is that of `radius`, `width` and the like.
 - **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python. In
   the list of a vector they can replace numbers:
   `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
