@@ -195,7 +195,7 @@ def settings(cls: type[T]) -> type[T]:
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Decorator of a function that rejects arguments that do not match their annotations, as `settings` does: ranges
-    are checked by it, after types. Arrays are left to it; what has the first field of a dataclass passes for one."""
+    are checked by it, after types. Arrays are left to it; a `SimpleNamespace` stands for an object of any class."""
 
     @functools.wraps(function)
     def with_checks(*values: P.args, **given: P.kwargs) -> R:
@@ -205,8 +205,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         def check(number: Callable[[Any], bool]) -> None:
             for name, value in named.items():
                 hint = hints.get(name, Any)
-                alike = dataclasses.is_dataclass(hint) and hasattr(value, dataclasses.fields(hint)[0].name)
-                if not (alike and not isinstance(value, type)) and not _fits(hint, value, number):
+                if not isinstance(value, types.SimpleNamespace) and not _fits(hint, value, number):
                     raise InputError(f"{function.__name__}: {name} must be {_accepted(hint)}, got {shown(value)}.")
 
         check(_is_float)
@@ -233,7 +232,7 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class _ByName(type):
-    """Type of a class that is imported for annotations alone: a class of this name stands for it."""
+    """Type of a class, not of an alias, that is imported for annotations alone: a class of this name stands for it."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return any(one.__name__ == cls.__name__ for one in type(value).__mro__)
@@ -287,7 +286,9 @@ def _fits(hint: Any, value: Any, number: Callable[[Any], bool]) -> bool:
         if not isinstance(value, Iterable) or isinstance(value, str | bytes):
             return False
         (kind,) = get_args(hint)
-        return isinstance(value, Iterator) or not _checkable(kind) or all(_fits(kind, one, number) for one in value)
+        if isinstance(value, Iterator):
+            return get_origin(hint) is Iterable
+        return not _checkable(kind) or all(_fits(kind, one, number) for one in value)
     if hint is int:
         return is_count(value)
     if hint is float:
@@ -301,9 +302,11 @@ def _accepted(hint: Any) -> str:
     if get_origin(hint) is tuple:
         return f"{len(get_args(hint))} finite numbers"
     if get_origin(hint) in LISTS:
-        return "names" if get_args(hint) == (str,) else "a list"
+        kind = get_args(hint)[0]
+        return "names" if kind is str else f"a list, each {_accepted(kind)}" if _checkable(kind) else "a list"
     if hint == os.PathLike[str]:
         return "a path"
     words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string",
-             Mapping: "a mapping", Callable: "a function"}  # fmt: skip
-    return words.get(get_origin(hint) or hint, "None" if hint is type(None) else f"a {hint.__name__}")
+             Mapping: "values by name, as a dict", Callable: "a function", type(None): "None"}  # fmt: skip
+    article = "an" if getattr(hint, "__name__", "")[:1] in ("A", "E", "I", "O") else "a"
+    return words.get(get_origin(hint) or hint) or f"{article} {hint.__name__}"

@@ -15,6 +15,7 @@ from nonsmooth import (
     Gravity,
     Ground,
     Harmonic,
+    InputError,
     Model,
     MotionProfile,
     NonsmoothError,
@@ -167,6 +168,19 @@ def test_what_is_no_result_is_not_drawn(number):
             with pytest.raises(NonsmoothError) as raised:
                 function(**named)
             assert "\n" not in str(raised.value) and len(str(raised.value)) < 1000, function.__name__
+
+
+def test_a_model_is_no_system_and_a_state_is_no_run(run):
+    for call in (
+        lambda: derivatives.gradient(RIGID, of="slider.y", wrt="slider.mass", t_end=1e-3),
+        lambda: derivatives.sensitivities(run.end, "slider.mass"),
+        lambda: plots.motion(run.end),
+        lambda: plots.mode_bars([run]),
+        lambda: plots.sketch(RIGID),
+    ):
+        with pytest.raises(InputError, match=r"must be a System|must be a Trajectory|each a Timeline|takes a System"):
+            call()
+    assert plots.sketch(RIGID.build(), run.at("1 ms")).axes  # at a time of a run
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,7 +139,7 @@ class Gradient:
 
 @checked
 def gradient(
-    system: System, *, of: str | OfRows | Sequence[str | OfRows], wrt: str | Sequence[str], t_end: float | str,
+    system: System, *, of: str | OfRows | Iterable[str | OfRows], wrt: str | Sequence[str], t_end: float | str,
     parameters: Mapping[str, float | str] | None = None, dt: ErrorControl | None = None, **options: Any,
 ) -> Gradient:  # fmt: skip
     """Derivatives of numbers of a motion by parameters and by its start, through impacts and slip.
@@ -184,7 +184,7 @@ def gradient(
 
 
 @checked
-def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Sequence[str] = ()) -> Sensitivities:
+def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Iterable[str] = ()) -> Sensitivities:
     """Derivatives of all rows and events of an event-driven run by parameters and by its start.
 
     Between events the variational equation of each phase is integrated from row to row, at events the saltation matrix

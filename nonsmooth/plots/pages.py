@@ -189,7 +189,6 @@ def _distance(box: Bbox, point: Array) -> float:
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
 
 
-@checked
 def sketch(
     system: System, state: State | None = None, *, view: tuple[float, float] | None = None,
     deformation: float | None = None,
@@ -212,6 +211,7 @@ def sketch(
     view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
     deformation : [-], optional, magnification of deflections of flexible bodies; chosen automatically by default
     """
+    require(hasattr(system, "start"), "sketch takes a System, as Model.build() returns", system)
     return drawn(drawing_of_state(system, state), view, deformation)
 
 

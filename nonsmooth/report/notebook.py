@@ -14,9 +14,8 @@ import numpy as np
 from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import is_number, require, shown
+from nonsmooth.settings import shown
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -126,14 +125,15 @@ def _kind() -> Any:
             self.busy, self.run, begin = True, None, time.perf_counter()
             try:
                 ends = {one["name"]: (one["low"], one["high"]) for one in self.sliders}
-                given = {name: in_si(f'"{name}"', value, system.unit_of(name)) for name, value in self.values.items()}
-                for name, x in given.items():
+                for name, value in self.values.items():
                     if name not in ends:
                         raise InputError(f'There is no slider "{name}"; there are {", ".join(ends)}.')
-                    a, b = ends[name]
-                    require(is_number(x) and a <= x <= b, f'"{name}" must be a number from {a:g} to {b:g}', x)
+                    low, high = ends[name]
+                    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                        raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
+                values = {name: float(value) for name, value in self.values.items()}
                 try:
-                    self.run = run = simulate(system, stepper, parameters=given, progress=False, **options)
+                    self.run = run = simulate(system, stepper, parameters=values, progress=False, **options)
                     self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
                 except SimulationFailed as ended:
                     self.run, self.said = ended.trajectory, str(ended)

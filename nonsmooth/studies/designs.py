@@ -1,7 +1,7 @@
 """Parameter values of a study: grids, lists, and samples of distributions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,9 +39,11 @@ class Design:
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        named = isinstance(self.names, list | tuple) and all(isinstance(name, str) for name in self.names)
+        several = isinstance(self.names, Collection) and not isinstance(self.names, str)
+        named = several and all(isinstance(name, str) for name in self.names)
         require(named and self.names, "A design needs at least one parameter, by name", self.names)
-        require(isinstance(self.values, np.ndarray), "values of a design must be an array (runs, names)", self.values)
+        numeric = isinstance(self.values, np.ndarray) and self.values.dtype.kind in "iuf"
+        require(numeric, "values of a design must be an array of numbers (runs, names)", self.values)
         if len(set(self.names)) < len(self.names):
             raise InputError(f"A parameter is named twice: {', '.join(self.names)}.")
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names) or not len(self.values):

@@ -24,7 +24,7 @@ from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design, drawn, words
 from nonsmooth.studies.files import variable
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.sweep import HALF, Mechanism, ends_in_si, sweep, system_of
+from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
 from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trajectory.verdict import DEEP
 
@@ -195,7 +195,7 @@ def sensitivity(
         parameters=parameters, arguments=arguments, output=output, executor=executor,
         progress=progress,
     )  # fmt: skip
-    distributions = ends_in_si(mechanism, mapping("distributions", distributions), level.arguments)
+    distributions = mapping("distributions", distributions)
     outputs = level.plain(tuple(distributions), f"Saltelli, base {base}, seed {seed}: {words(distributions)}", output)
     return shares(outputs, distributions, name_of(metric), base=base, seed=seed)
 

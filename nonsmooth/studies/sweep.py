@@ -25,7 +25,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, handing_over, telling, whom
-from nonsmooth.quantities import has_unit, in_si, parts_of
+from nonsmooth.quantities import in_si
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
@@ -398,16 +398,6 @@ def unit_of_varied(mechanism: Any, system: System, arguments: Mapping[str, Any],
     """The unit of a parameter or of an argument of the function that builds the system; empty if it is not known."""
     unit = system.unit_of(name) if "." in name else unit_of_argument(mechanism, arguments, name)
     return "" if " or " in unit else unit
-
-
-def ends_in_si(mechanism: Any, distributions: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Distributions whose ends with a unit, as ``("5 um", "10 um")``, have become numbers."""
-    found = dict(distributions)
-    for name in (name for name, one in found.items() if any(map(has_unit, parts_of(one)))):
-        own = system_of(mechanism, arguments).unit_of(name) if "." in name else ""
-        unit = own or unit_of_argument(mechanism, arguments, name)
-        found[name] = in_si(f'"{name}"', found[name], unit or "-")
-    return found
 
 
 def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:

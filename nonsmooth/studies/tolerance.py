@@ -33,7 +33,7 @@ from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
-from nonsmooth.studies.sweep import Mechanism, ends_in_si, system_of
+from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
     import xarray
@@ -415,7 +415,6 @@ def tolerance(
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
         runner: dict[str, Any] = {"executor": executor, "progress": progress}
         products = DynamicLevel(mechanism, stepper, metric, limit=limit, accuracy=accuracy, **both, **runner)
-    clearances, others = (ends_in_si(mechanism, given, arguments) for given in (clearances, others))
     distributions = {**clearances, **others}
     if sensitivity:
         check_sensitivity(distributions)

@@ -49,7 +49,7 @@ def test_a_model_and_a_figure(system: Any) -> None:
     widget = explore(slider_crank_revolute(), EventDriven(), parameters=ENDS, show=("orbit:pin", "gap:pin"), **GIVEN)
     before = widget.document
     assert before.count("data:image/svg+xml") == 1
-    widget.values = {**widget.values, "pin.clearance": "0.2 mm"}
+    widget.values = {**widget.values, "pin.clearance": 2e-4}
     assert widget.document != before and widget.run.manifest["parameters"]["pin.clearance"]["value"] == 2e-4
 
 

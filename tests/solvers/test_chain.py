@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 import pytest
 
+from nonsmooth.engine.external_solver import Callbacks, _trampoline
 from nonsmooth.exceptions import SolverFailed, SolverMissing
 from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, MPCCStructure, Program, Session, Solution
 from nonsmooth.solvers import (
@@ -81,6 +83,9 @@ def test_a_factorisation_that_does_not_converge_is_the_failure_of_its_solver(mon
     monkeypatch.setattr("nonsmooth.solvers.polish.np.linalg.lstsq", fails)
     chain = Chain(Osqp())
     assert chain.answer(QP_1).solver == "ActiveSet" and chain.counts["fallbacks"] == 1
+    callbacks = Callbacks()  # of the compiled step, which is divided then
+    assert _trampoline(weakref.ref(callbacks), lambda: fails, 0) == 0
+    assert "SVD" in callbacks.failure and callbacks.raised is None
 
 
 def test_a_program_beside_the_main_one_is_no_fallback() -> None:

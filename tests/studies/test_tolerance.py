@@ -69,12 +69,6 @@ def test_a_known_answer(resting):
     )
 
 
-def test_ends_of_distributions_have_units(resting):
-    found = tolerance(slider_rod, **RESTING | {"clearances": {"guide.clearance": ("10 um", "40 um")}}, runs=100,
-                      factors=[0.4, 0.5, 0.6, 0.7])  # fmt: skip
-    assert np.array_equal(found.outputs, resting.outputs)
-
-
 def test_a_peak_force_says_that_it_is_without_impacts(resting):
     said = "peak-force:guide.left_lower within 2e-05 N (without impacts, which force-over-1ms includes) if made"
     found = dataclasses.replace(resting, metric="peak-force:guide.left_lower", unit="N")
@@ -182,8 +176,7 @@ def test_failed_runs_are_counted_and_the_first_reason_is_given(partly_lost, tmp_
         ({"factors": [0.5, 0.4]}, "factors must be positive numbers that rise"),
         ({"clearances": {"guide.clearance": stats.norm(1e-5, 1e-6)}}, "has no upper end"),
         ({"clearances": {}}, "at least one clearance"),
-        ({"clearances": {"guide.clearance": ("10 kg", "40 um")}}, '10 kg" is of another dimension than m'),
-        ({"clearances": {"guide.clearance": ("least", "most")}}, "a distribution is"),
+        ({"clearances": {"guide.clearance": ("10 um", "40 um")}}, "a distribution is .* in SI units"),
     ],
 )
 def test_mistakes(options, message):
