@@ -79,16 +79,14 @@ def comparison(found: Comparison) -> Figure:
     if found.show == Chosen():
         shown = shown[:JOINTS]
     # of the lower panels, over the height of the upper ones
-    show, coordinates_shown, reactions = found.show, found.show.coordinates, found.show.reactions
+    coordinates_shown, reactions = found.show.coordinates, found.show.reactions
     extents = found.settings["scale of coordinates [m or rad]"]
     apart = [found.table[label]["deviation"] for label in found.labels]
     usual = max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart))
     moving = coordinates_shown or (usual,)
     single = len(moving) + 1 + len(reactions)
     upper = (single + 1) // 2 + len(shown)
-    before = len(show.coordinates) + len(show.reactions) + 3 * len(show.contacts)
-    numbers = list(found.shown.items())[before:] if show.measures else []
-    measures = {"\n[".join(title.rsplit(" [", 1)): values for title, values in numbers}
+    measures = found.show.measures_of(found.shown)
     dots = 1 + -(-len(measures) // 4)  # rows of four panels
     heights = [1.0] * upper + [0.30 + 0.15 * len(found.cases)] * dots
     known = found.statistics.get(found.reference)

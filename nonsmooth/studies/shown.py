@@ -46,6 +46,12 @@ class Chosen:
                 found.append((f"{title} [{unit or '-'}]", float(value.item())))
         return found
 
+    def measures_of(self, numbers: Mapping[str, list[float]]) -> dict[str, list[float]]:
+        """Numbers of the measures among all numbers, by title with the unit below it."""
+        before = len(self.coordinates) + len(self.reactions) + 3 * len(self.contacts)
+        found = list(numbers.items())[before:] if self.measures else []
+        return {"\n[".join(title.rsplit(" [", 1)): values for title, values in found}
+
 
 def numbers_of(runs: Mapping[str, Sequence[tuple[str, float]]]) -> dict[str, list[float]]:
     """The numbers of several runs by title."""

@@ -425,10 +425,10 @@ def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None =
     path : the file; NotWritten if it cannot be written
     kinds : as in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact
     """
-    path, one = path_of(path, "The table to write"), (kinds,) if isinstance(kinds, str) else kinds
+    path, wanted = path_of(path, "The table to write"), (kinds,) if isinstance(kinds, str) else kinds
     with stage("writing", str(path)):
         text = io.StringIO()
-        if isinstance(one, list | tuple) and list(one) == ["contacts"]:
+        if isinstance(wanted, list | tuple) and list(wanted) == ["contacts"]:
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
             writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in run.contacts)
