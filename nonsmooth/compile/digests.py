@@ -8,6 +8,7 @@ beside a hash of the source files, and read as long as these are unchanged.
 import ast
 import functools
 import hashlib
+import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,8 @@ def digest_of(module: str) -> str:
         shipped = {"sources": "", "texts": {}}
     if shipped["sources"] == SOURCES_AT_START and module in shipped["texts"]:
         return str(shipped["texts"][module])
+    if not module.startswith("nonsmooth."):  # a text of a user, which may change while the package does not
+        return tree_digest(module)
     known = machine.cache_folder() / f"{SOURCES_AT_START[:32]}-{module}.digest"
     digest = machine.read(known)
     if digest is None:
@@ -54,19 +57,28 @@ def digest_of(module: str) -> str:
 
 
 def tree_digest(module: str, root: Path = ROOT) -> str:
-    """The digest of a text, computed from the syntax trees of its modules."""
+    """The digest of a text, computed from the syntax trees of the modules of the package that it uses, and of those
+    beside it if it is of another one."""
     found: dict[str, str] = {}
-    pending = [module, *COMPILED_BY]
+    pending, folders = [module, *COMPILED_BY], {"nonsmooth": root}
+    spec = importlib.util.find_spec(module.partition(".")[0])
+    beside = Path(spec.origin).resolve() if spec and spec.origin else root
+    beside = beside.parent.parent if beside.name == "__init__.py" else beside.parent
     while pending:
         name = pending.pop()
-        path = root.joinpath(*name.split(".")[1:]).with_suffix(".py")
-        if name in found or not path.is_file():  # a package, or a name within a module
+        first, *parts = name.split(".")
+        path = folders.get(first, beside / first).joinpath(*parts).with_suffix(".py")
+        if name in found or not path.is_file():  # a package, a name within a module, or of another library
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found[name] = "".join(_written(tree))
         for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("nonsmooth."):
-                pending += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+            if isinstance(node, ast.Import):
+                pending += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                above = name.split(".")[: -node.level] if node.level else []
+                source = ".".join([*above, *filter(None, [node.module])])
+                pending += [source, *(f"{source}.{alias.name}" for alias in node.names)]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
 
 

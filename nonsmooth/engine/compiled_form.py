@@ -27,7 +27,8 @@ def cached(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
     """Rules of a scheme, and of how its programs are solved."""
-    rules: dict[str, Any] = stepper.rules(system, control) | {
+    own = stepper.rules(system, control) if hasattr(stepper, "rules") else {}
+    rules: dict[str, Any] = own | {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
         "step that is not certified": "in parts, else with other solvers; each counted",
     }

@@ -45,7 +45,7 @@ class Stepper(Protocol):
 
     #: kind of contact law that it accepts
     contact: ClassVar[type]
-    #: module and class in `engine` of its steps
+    #: module and class of its steps, "nonsmooth.engine.steps.CompiledSteps" if these are a text
     compiled: ClassVar[str]
     #: class name of the solver that is asked first, if none is given, in steps that the default one does not certify
     rescuing_solver: ClassVar[str]

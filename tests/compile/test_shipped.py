@@ -166,6 +166,27 @@ def test_a_change_makes_the_texts_that_use_it_stale(sources, changed, stale):
     assert {text for text in before if digests.tree_digest(text, sources) != before[text]} == stale
 
 
+def test_a_text_of_a_user_is_found_by_what_it_and_the_modules_beside_it_say(tmp_path, monkeypatch):
+    """Else a changed text ran on by the machine code of its former self."""
+    package = tmp_path / "own"
+    package.mkdir()
+    for name, text in {
+        "__init__": "",
+        "text": "from nonsmooth.step import rows\nfrom . import helper\nfrom own.constants import THETA\n",
+        "helper": "import json\n\ndef share():\n    return 1.0\n",
+        "constants": "THETA = 0.5\n",
+    }.items():
+        (package / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    seen = [digests.tree_digest("own.text")]
+    for name, more in (("text", "A = 1"), ("helper", "B = 1"), ("constants", "C = 1"), ("helper", "# said")):
+        with (package / f"{name}.py").open("a", encoding="utf-8") as file:
+            file.write(f"{more}\n")
+        digests.digest_of.cache_clear()
+        seen.append(digests.digest_of("own.text"))
+    assert len(set(seen)) == 4  # a remark changes nothing
+
+
 def test_the_digest_covers_what_sources_import():
     """But for exceptions and for words on what is done, which are not compiled."""
     covered = {file for pattern in digests.SOURCES for file in digests.ROOT.glob(pattern)}

@@ -30,9 +30,6 @@ class SymplecticEuler:
         if system.nc or system.ng or not isinstance(control, ConstantStep):
             raise InputError("SymplecticEuler takes constant steps of mechanisms without contacts and joints.")
 
-    def rules(self, system, control):
-        return {}
-
 
 @pytest.fixture(autouse=True)
 def _text(monkeypatch, request):
