@@ -40,6 +40,8 @@ from nonsmooth.model.couplings import GearPair as GearPair
 from nonsmooth.model.couplings import RackBacklash as RackBacklash
 from nonsmooth.model.couplings import RackPinion as RackPinion
 from nonsmooth.model.couplings import Rope as Rope
+from nonsmooth.model.couplings import Thread as Thread
+from nonsmooth.model.couplings import ThreadBacklash as ThreadBacklash
 from nonsmooth.model.drivers import PrescribedMotion as PrescribedMotion
 from nonsmooth.model.drivers import PrescribedPose as PrescribedPose
 from nonsmooth.model.fits import Fit as Fit

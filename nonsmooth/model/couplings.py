@@ -1,4 +1,4 @@
-"""Couplings of two bodies by gears, racks, belts and ropes: ideal, or with backlash.
+"""Couplings of two bodies by gears, racks, threads, belts and ropes: ideal, or with backlash.
 
 A coupling is one displacement [m], that of teeth or of a belt at the pitch circles, which is zero in an ideal one and
 within half of the backlash otherwise. It counts the turns of both bodies, so that nothing drifts over any number of
@@ -9,16 +9,16 @@ planetary gear. The pressure angle, which adds a force along the line of centres
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
 from nonsmooth.model.contacts import Contact, FreeContact
-from nonsmooth.model.drawing import Line, Primitive, Round, Touch
-from nonsmooth.model.elements import ORIGIN, Element
+from nonsmooth.model.drawing import Line, Primitive, Round, Slide, Touch, vector
+from nonsmooth.model.elements import ORIGIN, SPACE, Element
 from nonsmooth.model.frames import PlanarPlacement, cross
-from nonsmooth.model.joints import Angle, BodyRef, Joint
-from nonsmooth.quantities import Point, PositiveLength
+from nonsmooth.model.joints import IDENTITY, Angle, BodyRef, Direction, Joint, Orientation, thread
+from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +240,68 @@ class RackBacklash(_OnRack, _Loose):
     """
 
     coupling = RackPinion
+
+
+@dataclass(frozen=True, eq=False)
+class _Threaded(_Coupled):
+    """Base of threads of a screw a and a nut b, in space."""
+
+    axis_a: Direction = field(kw_only=True)
+    pitch: Annotated[float, Quantity("m")] = field(kw_only=True)
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
+    quaternion: Orientation = field(default=IDENTITY, kw_only=True)
+    dimensions, turns = (3,), False
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        super().check_together(numbers)
+        if not abs(numbers["pitch"]) > 2 * numbers.get("backlash", 0.0):
+            raise self.error("pitch must not be zero, and more than twice as long as the backlash.")
+
+    def displacement(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return thread(a, b, p)[1]
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Slide(a, b, vector(p.axis_a), round=True),)
+
+
+@dataclass(frozen=True, eq=False)
+class Thread(_Threaded, _Ideal):
+    """Ideal thread (1 row, [m]): with each right-handed turn about its axis b moves along it by a pitch.
+
+    ``h sin(d / h - psi) = 0``, the last row of a `Screw`, where the bodies have bearings of their own, such as a screw
+    in a `Revolute` joint and a nut in a `Prismatic` one.
+
+    Parameters
+    ----------
+    a, b, at_a, at_b, axis_a, pitch, quaternion : as in `Screw`
+    """
+
+    rows = (("thread", "m"),)
+
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return thread(a, b, p)[0]
+
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return self.displacement(a, b, p)
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadBacklash(_Threaded, _Loose):
+    """Thread with axial play: ``g_low = j/2 + s``, ``g_high = j/2 - s``, s the displacement of b beyond its turn.
+
+    ``s = d - h psi`` over any number of turns, with the displacement d along the axis, the angle psi of b relative to
+    a, and h = pitch/(2 pi). Between the same two bodies a `Cylindrical` joint and this are a `Screw` with play.
+
+    Parameters
+    ----------
+    a, b, at_a, at_b, axis_a, pitch, quaternion : as in `Screw`
+    backlash : j [m], > 0 and below half of the pitch, by which the nut can move in all while nothing turns
+    contact : the contact law, without friction
+    """
+
+    coupling = Thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -452,7 +452,7 @@ class Screw(_Pointed):
                 a, b, p.axis_a, rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
             ),
         ),
-        Part((("thread", "m"),), lambda a, b, p: _thread(a, b, p)),
+        Part((("thread", "m"),), lambda a, b, p: thread(a, b, p)),
     )
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -497,7 +497,7 @@ class UniversalPrismatic(_Pointed):
     parts = (Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE)
 
 
-def _thread(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+def thread(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
     """h sin(d / h - psi), and h (d / h - psi)."""
     h = p.pitch / (2 * ca.pi)
     S, C = primitive.twist_about(a, b, p.axis_a, p.quaternion)

@@ -36,6 +36,7 @@ from nonsmooth import (
     Screw,
     SpatialBody,
     Spherical,
+    Thread,
     Universal,
     UniversalPrismatic,
 )
@@ -68,6 +69,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "Cylindrical": (4, lambda a, b: Cylindrical("it", a, b, **POINTS, **AXES)),
     "Prismatic": (5, lambda a, b: Prismatic("it", a, b, axis_a=(0.0, 3.0, 4.0), quaternion=TURNED, **POINTS)),
     "Screw": (5, lambda a, b: Screw("it", a, b, axis_a=(0.0, 3.0, 4.0), pitch=-0.5, quaternion=TURNED, **POINTS)),
+    "Thread": (1, lambda a, b: Thread("it", a, b, axis_a=(0.0, 3.0, 4.0), pitch=-0.5, quaternion=TURNED, **POINTS)),
     "Fixed": (6, lambda a, b: Fixed("it", a, b, quaternion=TURNED, **POINTS)),
     "Planar": (3, lambda a, b: Planar("it", a, b, normal_a=(1.0, 2.0, -0.5), normal_b=(0.0, 1.0, 0.0), **POINTS)),
     "UniversalPrismatic": (3, lambda a, b: UniversalPrismatic("it", a, b, slide_b=(1.0, 1.0, 0.2), **POINTS, **AXES)),
@@ -217,6 +219,7 @@ def test_constraint_and_reported_residual_vanish_together_with_the_same_slope(na
             if name in (
                 "NoTwist",
                 "PrescribedMotion angle",
+                "Thread",
             ):
                 # the row is smaller by the squared cosine of half the tilt of the axis
                 assert 0 < g[0] / closure[0] <= 1 + 1e-9

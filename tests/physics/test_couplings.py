@@ -37,6 +37,8 @@ from nonsmooth import (
     Rigid,
     Rope,
     SpatialBody,
+    Thread,
+    ThreadBacklash,
     Torque,
     Trajectory,
     simulate,
@@ -114,6 +116,47 @@ def test_restitution_in_the_play_of_a_shaft_and_the_default_call() -> None:
     assert found.v["motor.angle"][k] == pytest.approx((J1 - e * J2) / (J1 + J2) * w, abs=1e-10)
     assert found.v["load.angle"][k] == pytest.approx((1 + e) * J1 / (J1 + J2) * w, abs=1e-10)
     assert simulate(model.build(), t_end=0.02).verdict.kind == "accurate"
+
+
+SCREW = {"axis_a": (1.0, 2.0, 2.0), "pitch": 0.02 * math.pi}
+
+
+def spindle(thread: Any) -> Model:
+    """A screw of 1e-3 kg m^2 turned by a torque, and a nut of 10 kg that slides along it: 1e-3 kg m^2 at the screw."""
+    axis = np.array(SCREW["axis_a"]) / 3.0
+    screw, nut = (
+        SpatialBody("screw", mass=1.0, inertia=(J1, J1, J1)),
+        SpatialBody("nut", mass=10.0, inertia=(J2, J2, J2)),
+    )
+    model = Model([Ground(), screw, nut, thread], silence=["no-gravity"])
+    model.add(Revolute("bearing", "ground", "screw", axis_a=tuple(axis), axis_b=tuple(axis)))
+    model.add(Prismatic("guide", "ground", "nut", axis_a=tuple(axis)))
+    model.add(Torque("motor", "screw", torque=tuple(TAU * axis)))
+    return model
+
+
+@pytest.mark.parametrize(("scheme", "close"), SCHEMES)
+def test_a_thread_with_axial_play(scheme: Any, close: float) -> None:
+    """The screw turns alone by half of the play, j / (2 h) = .02; then both have its momentum, over several turns."""
+    found = run(spindle(ThreadBacklash("thread", "screw", "nut", backlash=4e-4, contact=PLASTIC, **SCREW)), scheme, 0.4)
+    first = math.sqrt(2 * 0.02 * J1 / TAU)
+    assert found.impacts["t"][0] == pytest.approx(first, abs=close / 20 if close > 1e-10 else close)
+    w = TAU * 0.4 / (J1 + 10.0 * 0.01**2)
+    assert speed(found, "screw", space=True)[-1] == pytest.approx(w, rel=1e-10)
+    assert 3.0 * found.v["nut.x"][-1] == pytest.approx(-0.01 * w, rel=1e-10)
+    turned = 0.02 + TAU * (0.4**2 - first**2) / 2 / (J1 + 1e-3)
+    assert turned > 3 * 2 * math.pi
+    assert 3.0 * found.q["nut.x"][-1] == pytest.approx(2e-4 - 0.01 * turned, rel=1e-10 if scheme is EVENTS else 5e-4)
+
+
+def test_a_thread_and_a_cylindrical_joint_are_a_screw() -> None:
+    thread = ThreadBacklash("thread", "screw", "nut", backlash=4e-4, contact=PLASTIC, **SCREW)
+    ideal = thread.ideal()
+    assert isinstance(ideal, Thread) and ideal.pitch == thread.pitch
+    found = run(spindle(ideal), EVENTS, 0.1)
+    assert speed(found, "screw", space=True)[-1] == pytest.approx(TAU * 0.1 / (J1 + 1e-3), rel=1e-10)
+    with pytest.raises(ModelError, match="more than twice as long as the backlash"):
+        spindle(ThreadBacklash("thread", "screw", "nut", backlash=0.04, contact=PLASTIC, **SCREW)).build()
 
 
 def gears(mesh: Any, **first: Any) -> Model:
