@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import ModelError, NonsmoothError
+from nonsmooth.diagnostics import coordinates
+from nonsmooth.exceptions import InputError, ModelError, NonsmoothError
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.closing import closed_start
+from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.statistics.measures import Measure, Named, Stretch, density, twin_of
+from nonsmooth.studies.statistics.measures import Measure, Named, Stretch, density
 
 #: difference of the initial velocities of two members, as a share of the largest
 APART = 1e-6
@@ -116,8 +119,18 @@ class Members:
     def stretch(self, run: Any, edges: Array) -> Stretch:
         """A run with its windows, and the ideal twin if a measure needs it."""
         if self.twin and "twin" not in self._made:
-            length = self.period or float(edges[-1] - self.system.start.t)
-            self._made["twin"] = twin_of(self.system, self.parameters, length, self.period)
+            system, period = self.system, self.period
+            ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
+            if ideal.q_names != system.q_names:
+                raise InputError(
+                    "The ideal twin of the mechanism has other coordinates, so that there is no deviation from it."
+                )
+            known = {name: value for name, value in self.parameters.items() if name in ideal.parameters}
+            start = ideal.start.t
+            twin = simulate(ideal, t_end=start + (period or float(edges[-1] - system.start.t)), parameters=known)
+            self._made["twin"] = lambda t: coordinates(
+                twin, start + (t - start if period is None else (t - start) % period)
+            )
         return Stretch(run, edges, self.slowest, self._made.get("twin"))
 
     def start(self, level: int, member: int) -> State:
@@ -177,6 +190,6 @@ class Members:
         ]
         known = {element.name: element for element in self.system.elements}
         p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
-        fields = {name: density(known[name], self.system.q_names, p)(of) for name in self.places}  # type: ignore[arg-type]
+        fields = {name: density(of, known[name], self.system.q_names, p) for name in self.places}  # type: ignore[arg-type]
         fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
         return np.column_stack(columns), fields
