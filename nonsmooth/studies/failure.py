@@ -138,10 +138,8 @@ def failure_probability(
             return _sample(ot, states, method, runs, confidence, None)
         points = _nearest_points(ot, states)
         if method == "form":
-            probability = _united([(float(np.linalg.norm(u)), u) for u in points])
-            return Failure(
-                method, probability, probability, probability, confidence, states.evaluations, states.derivatives
-            )
+            united = _united(points)
+            return Failure(method, united, united, united, confidence, states.evaluations, states.derivatives)
         return _sample(ot, states, method, runs, confidence, points)
 
 
@@ -314,8 +312,8 @@ def _searched(state: Callable[[Array], Array], slopes: Callable[[Array], Array],
     )
 
 
-def _united(points: list[tuple[float, Array]]) -> float:
-    """Probability of the union of half spaces with nearest points u at distances beta: upper bound of Ditlevsen."""
+def _united(points: list[Array]) -> float:
+    """Probability of the union of half spaces with these nearest points: upper bound of Ditlevsen."""
     from scipy.integrate import quad
     from scipy.stats import norm
 
@@ -329,9 +327,9 @@ def _united(points: list[tuple[float, Array]]) -> float:
         found = quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)
         return float(found[0])
 
-    points, total = sorted(points, key=lambda one: one[0]), 0.0
-    for i, (beta, u) in enumerate(points):
-        shared = [both(beta, other, float(u @ v) / max(beta * other, 1e-300)) for other, v in points[:i]]
+    known, total = sorted(((float(np.linalg.norm(u)), u) for u in points), key=lambda one: one[0]), 0.0
+    for i, (beta, u) in enumerate(known):
+        shared = [both(beta, other, float(u @ v) / max(beta * other, 1e-300)) for other, v in known[:i]]
         total += float(norm.sf(beta)) - max(shared, default=0.0)
     return min(total, 1.0)
 

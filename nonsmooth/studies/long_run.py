@@ -10,11 +10,13 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.state import State
@@ -354,38 +356,36 @@ class _Runs:
         return math.inf if self.budget is None else self.budget - (time.perf_counter() - self.clock)
 
     def next_level(self) -> bool:
-        """Take up the next finer steps, those with which a first run succeeds; False if there are none."""
+        """Take up the next finer steps, those with which a first run succeeds; False if there are none.
+
+        Its windows tell what all members share: windows per run, and what counts as an impact.
+        """
         while self.taken < len(self.ladder):
-            level = _Level(self.taken, self.ladder[self.taken])
+            ensemble = self.ladder[self.taken]
+            level = _Level(self.taken, ensemble)
             self.taken += 1
-            try:
-                if not self.whole:
-                    self._try(level)
-            except SimulationFailed as failure:
-                self.given_up.append(f"{level.words}: {failure}")
-                if self.taken == len(self.ladder) and not self.levels:
-                    raise
-                continue
+            if not self.whole:
+                system, end = ensemble.system, ensemble.system.start.t + FIRST * self.window
+                try:
+                    run = simulate(system, ensemble.stepper, t_end=end, dt=ensemble.control,
+                                   parameters=ensemble.parameters)  # fmt: skip
+                except SimulationFailed as failure:
+                    self.given_up.append(f"{level.words}: {failure}")
+                    if self.taken == len(self.ladder) and not self.levels:
+                        raise
+                    continue
+                # functions of a run have one value for all of its windows, so that there must be some of these
+                most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
+                ensemble.chunk = max(BLOCK if self.spectra else 1, min(int(FIRST * ROWS / len(run.t)), most))
+                level.seconds = run.wall_seconds / FIRST
+                if self.levels:
+                    ensemble.slowest = self.levels[0].ensemble.slowest
+                elif system.nc:
+                    approach = contact_intervals(run)["approach"]
+                    ensemble.slowest = COUNTED * float(np.nanmax(approach, initial=0.0))
             self.levels.append(level)
             return True
         return False
-
-    def _try(self, level: _Level) -> None:
-        """The first windows of a run, for what all members share: windows per run, and what counts as an impact."""
-        ensemble = level.ensemble
-        system, begin = ensemble.system, ensemble.system.start.t
-        run = simulate(system, ensemble.stepper, t_end=begin + FIRST * self.window, dt=ensemble.control,
-                       parameters=ensemble.parameters)  # fmt: skip
-        # functions of a run have one value for all of its windows, so that there must be some of these
-        most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
-        ensemble.chunk = max(BLOCK if self.spectra else 1, min(int(FIRST * ROWS / len(run.t)), most))
-        level.seconds = run.wall_seconds / FIRST
-        if self.levels:
-            ensemble.slowest = self.levels[0].ensemble.slowest
-        elif system.nc:
-            from nonsmooth.diagnostics import contact_intervals
-
-            ensemble.slowest = COUNTED * float(np.nanmax(contact_intervals(run)["approach"], initial=0.0))
 
     def advance(self, levels: Sequence[_Level], windows: int, members: int) -> None:
         """Let the members of levels have so many windows each."""
@@ -401,25 +401,20 @@ class _Runs:
             (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
-        advance = _Advance(ensembles)
-        for n, (number, made) in enumerate(outcomes(advance, arguments, executor=executor)):
+        for n, (number, made) in enumerate(outcomes(partial(_advance, ensembles), arguments, executor=executor)):
             level, k, count = tasks[number]
-            self._take(level, k, count, made)
+            level.failed = level.failed or made.failed
+            if not made.failed:
+                own = level.windows.get(k)
+                level.windows[k] = made.windows if own is None else own.joined(made.windows)
+                level.states[k], level.seconds = made.state, made.seconds / count
+                kept, at = level.fields.setdefault(k, []), level.done
+                for length, fields in made.fields:
+                    kept.append((at, length, fields))
+                    at += length
             self.tell(f"{windows} windows, {level.ensemble.control}", (n + 1) / len(tasks))
         for level in levels:
             level.done = windows
-
-    def _take(self, level: _Level, k: int, count: int, made: Advanced) -> None:
-        level.failed = level.failed or made.failed
-        if made.failed:
-            return
-        own = level.windows.get(k)
-        level.windows[k] = made.windows if own is None else own.joined(made.windows)
-        level.states[k], level.seconds = made.state, made.seconds / count
-        kept, at = level.fields.setdefault(k, []), level.done
-        for length, fields in made.fields:
-            kept.append((at, length, fields))
-            at += length
 
     # ------------------------------------------------------------------------------------------------------- result
 
@@ -479,11 +474,8 @@ class _Runs:
 
     def _cost(self, windows: int, members: int) -> float:
         """Seconds that it takes to come to so many windows and members."""
-        count = width(self.executor)
-        todo = sum(
-            level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels
-        )  # fmt: skip
-        return todo / count
+        todo = (level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels)
+        return sum(todo) / width(self.executor)
 
     def _more(self, windows: int, members: int) -> tuple[int, int] | None:
         """Windows and members of the next round; None if the precision, the end or the budget is reached."""
@@ -500,30 +492,27 @@ class _Runs:
             next_ = min(next_, windows + int(0.9 * self.left / each)) if self.left < math.inf else next_
         return (next_, members) if next_ > windows * 1.1 or next_ == self.most != windows else None
 
-    def _dropped(self, levels: Sequence[_Level]) -> list[int]:
+    def _dropped(self) -> list[int]:
         """Rows that each measure takes to become stationary, at least."""
         if self.whole:
             return [0]
         found = []
-        for level in levels:
-            values = np.stack([one.values[0] for one in level.windows.values()])
-            sample = self._sample(level, 0)
-            found.append(transient(values, not (sample.alike or sample.repeats)))
+        for level in self.levels:
+            sample = Sample.of(list(level.windows.values()), 0)
+            found.append(transient(sample.series, not (sample.alike or sample.repeats)))
         return np.max(found, axis=0).tolist()
 
     def _stationary(self) -> bool:
-        return 2 * max(self._dropped(self.levels)) <= self._rows
+        return 2 * max(self._dropped()) <= self._rows
 
     @property
     def _rows(self) -> int:
         return next(iter(self.levels[-1].windows.values())).values.shape[1]
 
-    def _sample(self, level: _Level, dropped: int) -> Sample:
-        return Sample.of(list(level.windows.values()), dropped)
-
     def _samples(self, levels: Sequence[_Level]) -> list[Sample]:
-        rows = max(self._dropped(self.levels), default=0)
-        return [self._sample(level, rows if 2 * rows <= self._rows else 0) for level in levels]
+        rows = max(self._dropped(), default=0)
+        rows = rows if 2 * rows <= self._rows else 0
+        return [Sample.of(list(level.windows.values()), rows) for level in levels]
 
     def _parts(self, levels: Sequence[_Level]) -> list[Part]:
         return estimates(self.measures, self._samples(levels))
@@ -552,7 +541,7 @@ class _Runs:
 
     def _conclude(self, windows: int) -> Statistics:
         """The result; InputError if the motion is not stationary."""
-        dropped = self._dropped(self.levels)
+        dropped = self._dropped()
         worst = int(np.argmax(dropped))
         regular = self._regular()
         if 2 * dropped[worst] > self._rows and not (regular and dropped[worst] < self._rows):
@@ -568,15 +557,23 @@ class _Runs:
         parts = self._exact(samples) if regular else estimates(self.measures, samples)
         pairs = [self._parts([level]) for level in self.levels[-2:]] if len(self.levels) > 1 else None
         found = {}
+        biased = self.rejected  # the first steps, with their estimates, if those that count differ from them
+        if biased is None and differ:
+            biased = self.levels[-2], self._parts([self.levels[-2]])
         for i, (measure, part) in enumerate(zip(self.measures, parts, strict=True)):
-            found[measure.name] = self._estimate(i, measure, part, pairs, differ, regular)
-        kind = self._kind(regular, samples)
+            found[measure.name] = self._estimate(i, measure, part, pairs, biased, differ, regular)
+        if self.whole:
+            kind = "accurate" if regular else "sensitive"
+        elif regular:
+            kind = "periodic" if all(one.repeats for one in samples) else "predictable"
+        else:
+            kind = "several motions" if any(one.several for one in samples) else "chaotic"
         ensemble, transient = self.ladder[0], samples[0].dropped * samples[0].size
         series = samples[-1].values[:, 3].reshape(-1, samples[-1].values.shape[3])
         first = np.cumsum([0] + [1 + (one.over is not None) for one in self.measures[:-1]])
         return Statistics(
             system=self.levels[0].ensemble.system.name, kind=kind, measures=found,
-            verdict=self._verdict(kind, found, differ), window=self.window, period=ensemble.period,
+            verdict=self._verdict(kind, found, biased, differ), window=self.window, period=ensemble.period,
             members=sum(len(one.values) for one in samples), windows=windows, transient=transient,
             steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
             samples=series[:, first][:: max(1, len(series) // 20_000)],
@@ -604,8 +601,9 @@ class _Runs:
         return [replace(part, error=0.0, predictable=own) for part, own in zip(parts, spread, strict=True)]
 
     def _estimate(
-        self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None, differ: bool, regular: bool
-    ) -> Statistic:
+        self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None,
+        biased: tuple[_Level, list[Part]] | None, differ: bool, regular: bool,
+    ) -> Statistic:  # fmt: skip
         """The estimate of a measure, from its part and from those of the last two step sizes."""
         from scipy.stats import t
 
@@ -616,7 +614,6 @@ class _Runs:
             seen = float(t.ppf((1 + CONFIDENCE) / 2, _welch_free(a, b))) * error if error and not regular else 0.0
             bias = abs(a.value - b.value) if regular or differ else 0.0
             said = "" if regular else f"; no bias of steps is seen, which would be above {seen:.2g}"
-        biased = self._biased(differ)
         if biased is not None and part.value:
             level, first = biased[0], biased[1][i]
             offset = first.value / part.value - 1.0, abs(1.96 * math.hypot(first.error, part.error) / part.value)
@@ -628,20 +625,9 @@ class _Runs:
             bias, seen, offset, part.effective, f"{stated(part.value, half)} {measure.unit}".rstrip() + said,
         )  # fmt: skip
 
-    def _biased(self, differ: bool) -> tuple[_Level, list[Part]] | None:
-        """The first steps, with their estimates, if those that count differ from them."""
-        if self.rejected is None and differ:
-            return self.levels[-2], self._parts([self.levels[-2]])
-        return self.rejected
-
-    def _kind(self, regular: bool, samples: Sequence[Sample]) -> str:
-        if self.whole:
-            return "accurate" if regular else "sensitive"
-        if regular:
-            return "periodic" if all(one.repeats for one in samples) else "predictable"
-        return "several motions" if any(one.several for one in samples) else "chaotic"
-
-    def _verdict(self, kind: str, found: Mapping[str, Statistic], differ: bool) -> str:
+    def _verdict(
+        self, kind: str, found: Mapping[str, Statistic], biased: tuple[_Level, list[Part]] | None, differ: bool
+    ) -> str:
         every = {
             "chaotic": "the motion is sensitive to its initial state: only statistics are known beyond its horizon",
             "several motions": "members that begin alike end in different periodic motions: means depend on the start, "
@@ -652,7 +638,7 @@ class _Runs:
             "accurate": "the motion is predictable until the end: values are exact but for the error of steps",
         }
         parts = [every[kind]]
-        biased, wrong = self._biased(differ), [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
+        wrong = [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
         if biased is not None and wrong:
             worst = max(wrong, key=lambda one: abs(one.offset[0]) - one.offset[1])
             parts.append(f"{biased[0].words} is biased: {worst.name} {_percent(*worst.offset)}")
@@ -696,14 +682,9 @@ def _means(levels: Sequence[_Level], name: str, dropped: int) -> Array:
     return np.array(found)
 
 
-@dataclass(eq=False)
-class _Advance:
-    """Advances a member of one of several ensembles, in another process."""
-
-    ensembles: list[Members]
-
-    def __call__(self, index: int, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
-        return self.ensembles[index].advance(level, member, state, done, count)
+def _advance(ensembles: Sequence[Members], index: int, *task: Any) -> Advanced:
+    """Advance a member of one of several ensembles, in another process."""
+    return ensembles[index].advance(*task)
 
 
 def _percent(offset: float, half: float) -> str:

@@ -81,27 +81,22 @@ def transient(values: Array, separating: bool) -> list[int]:
     found = []
     for column in np.moveaxis(values, 2, 0):
         mean = column.mean(axis=0)
-        rows = max(truncation(mean), separated(np.abs(column - mean).mean(axis=0)) if separating else 0)
-        found.append(len(mean) if drifts(mean) else rows)
+        n, rows = len(mean), truncation(mean)
+        if separating:
+            # until the spread is as large as in nine of ten of the last half of the rows, and as many again as it took
+            # from a twentieth of this, in which what members still share is forgotten
+            spread = np.abs(column - mean).mean(axis=0)
+            last = float(np.quantile(spread[n // 2 :], 0.1))
+            reached, little = (int(np.argmax(spread >= share * last)) for share in (1.0, 0.05))
+            rows = max(rows, 2 * reached - little)
+        if n >= 16:  # a mean that goes on in one direction in its last quarter as well is not stationary
+            quarters = np.array_split(mean, 4)
+            moved = np.diff([part.mean() for part in quarters])
+            one_way = bool(np.all(moved > 0) or np.all(moved < 0))
+            if one_way and abs(moved[2]) > max(2.0 * float(quarters[3].std()), EQUAL * float(np.abs(mean).max())):
+                rows = n
+        found.append(rows)
     return found
-
-
-def separated(spread: Array) -> int:
-    """Rows until the spread (n,) of the members is as large as in nine of ten of the last half of the rows, and as many
-    again as it took from a twentieth of this, in which what members still share is forgotten."""
-    last = float(np.quantile(spread[len(spread) // 2 :], 0.1))
-    reached, little = (int(np.argmax(spread >= share * last)) for share in (1.0, 0.05))
-    return 2 * reached - little
-
-
-def drifts(x: Array) -> bool:
-    """Whether a series (n,) goes on in one direction in its last quarter as well."""
-    if len(x) < 16:
-        return False
-    quarters = [part.mean() for part in np.array_split(x, 4)]
-    moved, last = np.diff(quarters), np.array_split(x, 4)[3]
-    one_way = bool(np.all(moved > 0) or np.all(moved < 0))
-    return one_way and abs(moved[2]) > max(2.0 * float(last.std()), EQUAL * float(np.abs(x).max()))
 
 
 @dataclass(frozen=True, eq=False)
