@@ -31,10 +31,6 @@ class Phases:
         """(n - 1, 3 nc), as `PhaseEquations` takes them."""
         return np.hstack([self.closed, self.sticks, self.direction])
 
-    def changes(self) -> NDArray[np.bool_]:
-        """Whether the phase changes at each row between two steps (n - 2,)."""
-        return np.any(np.diff(self.modes, axis=0) != 0.0, axis=1)
-
 
 @dataclass(frozen=True, eq=False)
 class Impact:
@@ -94,13 +90,13 @@ def impact_rows(trajectory: Trajectory) -> Iterator[tuple[int, NDArray[np.void]]
 
 def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Impact:
     """Modes in an impact, of its entries in the table of impacts."""
-    found = {name: np.zeros(system.nc) for name in ("closed", "sticks", "direction", "rebounds", "approach")}
     mu = friction_of(system, parameters)
-    for one in table[table["P_N"] > 0.0]:
-        k = system.contact_names.index(str(one["contact"]))
-        inside = abs(one["P_T"]) < mu[k] * one["P_N"] * (1.0 - INSIDE)
-        found["closed"][k], found["sticks"][k] = 1.0, 1.0 * (inside and mu[k] > 0.0)
-        found["direction"][k] = 0.0 if inside else -np.sign(one["P_T"])
-        found["rebounds"][k] = 1.0 * (one["gamma_plus"] > -LASTS * one["gamma_minus"])
-        found["approach"][k] = -one["gamma_minus"]
-    return Impact(**found)
+    rows = table[table["P_N"] > 0.0]
+    k = [system.contact_names.index(name) for name in rows["contact"].tolist()]
+    inside = np.abs(rows["P_T"]) < mu[k] * rows["P_N"] * (1.0 - INSIDE)
+    found = np.zeros((5, system.nc))
+    found[0, k], found[1, k] = 1.0, inside & (mu[k] > 0.0)
+    found[2, k] = np.where(inside, 0.0, -np.sign(rows["P_T"]))
+    found[3, k] = rows["gamma_plus"] > -LASTS * rows["gamma_minus"]
+    found[4, k] = -rows["gamma_minus"]
+    return Impact(*found)

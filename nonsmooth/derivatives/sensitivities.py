@@ -218,22 +218,19 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Itera
         raise InputError("Outputs of sampled controllers have no derivatives; compare two runs, or use a Load.")
     names, parameters, starts = _chosen(system, wrt)
     at, order = _values(trajectory, names), [*parameters, *starts]
-    moved = np.r_[np.full(system.nq, np.abs(trajectory.q.array - trajectory.q.array[0]).max()),
-                  np.full(system.nv, np.abs(trajectory.left.v.array).max())] + 1e-300  # fmt: skip
+    sweep = Sweep(trajectory, system, p, list(parameters.values()))
     sizes = np.array([abs(x) or 1.0 for x in at])
-    sizes[list(starts)] = moved[list(starts.values())]
-    index = list(parameters.values())
-    sweep = Sweep(trajectory, system, p, index, sizes[order])
-    wanted = {Measure.named(one, system).integrand(system) for one in of}
+    sizes[list(starts)] = sweep.scale[list(starts.values())]
+    wanted = {Measure.named(one, system).integrand for one in of}
     integrands = sorted(one for one in wanted if one is not None)
-    swept = sweep.run(_start(sweep, list(starts.values())), integrands)
+    swept = sweep.run(_start(sweep, list(starts.values())), sizes[order], integrands)
     S = np.empty_like(swept.S)
     S[:, :, order] = swept.S
     # derivatives of events in the order of the names as well
     back = np.argsort(order)
     events = tuple(Event(**{**vars(one), **{k: getattr(one, k)[back] for k in ("dt", "drate", "dimpulse")}})
                    for one in swept.events)  # fmt: skip
-    growth = np.nanmax(np.abs(S) * sizes / moved[:, None], axis=(1, 2), initial=0.0)
+    growth = np.nanmax(np.abs(S) * sizes / sweep.scale[:, None], axis=(1, 2), initial=0.0)
     far = np.flatnonzero(growth > HORIZON)
     ends = swept.ends
     if far.size and (ends is None or far[0] < ends[0]):

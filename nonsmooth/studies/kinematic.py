@@ -61,11 +61,11 @@ def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | N
     return next((one for one in names if one in known), None)
 
 
+@dataclass(eq=False)
 class Starts:
     """Initial states of a system with other parameters: least motion closes joints, and ideal ones for clearances."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    system: System
 
     @cached_property
     def ideal(self) -> System:

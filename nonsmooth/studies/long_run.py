@@ -708,24 +708,20 @@ def _ladder(
     elif chosen is None:  # in space events are many, and forces of redundant contacts not unique
         chosen = GaussQP() if system.nc > MANY or whole and system.dimension == 3 else EventDriven()
     by_error = isinstance(chosen, EventDriven | CompliantDae)
-    if control is None:
-        control = _event_driven(window, whole) if by_error else rungs(chosen, window)[0 if whole else 1].control
+    # no longer than the time over which peaks of forces, which are means of a step, are taken
+    short = ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), OVER * window)
+    if control is None and by_error:
+        control = rungs(EventDriven(), window)[1].control if whole else short
+    elif control is None:
+        control = rungs(chosen, window)[0 if whole else 1].control
     found = [(chosen, control.over(0.0, window) if isinstance(control, ErrorControl) else control)]
     for _ in range(LEVELS - 1):
         scheme, steps = found[-1]
         if len(found) == 2 and not by_error and not whole and system.nc <= MANY:
-            scheme, steps = EventDriven(), _event_driven(window, whole)  # which gets on faster than ever shorter steps
+            scheme, steps = EventDriven(), short  # which gets on faster than ever shorter steps
         else:
             steps = finer(steps)
             if isinstance(steps, ErrorControl):  # impacts that are simultaneous may be what differs
                 steps = replace(steps, dt_min=steps.dt_min * TENTH)
         found.append((scheme, steps))
     return found
-
-
-def _event_driven(window: float, whole: bool) -> StepControl:
-    """Tolerances of methods with error control."""
-    if whole:
-        return rungs(EventDriven(), window)[1].control
-    # no longer than the time over which peaks of forces, which are means of a step, are taken
-    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), OVER * window)

@@ -432,7 +432,7 @@ def tolerance(
             for name, one in distributions.items()}  # fmt: skip
     what, sizes = name_of(metric), None
     if sensitivity:
-        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
+        sizes = shares(partial(products.plain, names), last, what, base=BASES[level], seed=seed)
     failures, bands = [], {}
     if isinstance(products, KinematicLevel):
         bands = products.kinematics.bands(distributions)

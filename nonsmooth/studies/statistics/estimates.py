@@ -144,14 +144,13 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """An estimate of one measure: standard error over members, with degrees of freedom; number of independent windows,
-    and standard error by means of batches; and the error of a motion that is predictable."""
+    """An estimate of one measure: standard error over members, with degrees of freedom; number of independent windows;
+    and the error of a motion that is predictable."""
 
     value: float
     error: float
     free: int
     effective: float
-    batches: float
     predictable: float = 0.0
 
     @property
@@ -178,13 +177,12 @@ def estimates(measures: Sequence[Measure], samples: Sequence[Sample]) -> list[Pa
         n = len(own)
         pseudo = n * whole - (n - 1) * np.array(left_out)
         error = float(np.std(pseudo, ddof=1)) / math.sqrt(n)
-        batched = math.sqrt(sum(np.var(x[0]) / effective(x[0]) for x in own)) / n
         total = sum(len(x[0]) for x in own) * size
         scatter = float(np.mean([np.mean(x[1]) - np.mean(x[0]) ** 2 for x in own]))
         independent = (
             min(scatter / error**2, total) if error > 0 and measure.statistic == "mean" and scatter > 0 else total
         )
-        found.append(Part(float(whole), error, n - 1, float(independent), batched))
+        found.append(Part(float(whole), error, n - 1, float(independent)))
     return found
 
 

@@ -70,7 +70,6 @@ class Advanced:
     fields: list[tuple[int, dict[str, Array]]]
     state: State
     seconds: float
-    steps: int
     failed: str = ""
 
 
@@ -116,23 +115,6 @@ class Members:
         found: list[Measure] = self._made[kind]
         return found
 
-    def stretch(self, run: Any, edges: Array) -> Stretch:
-        """A run with its windows, and the ideal twin if a measure needs it."""
-        if self.twin and "twin" not in self._made:
-            system, period = self.system, self.period
-            ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
-            if ideal.q_names != system.q_names:
-                raise InputError(
-                    "The ideal twin of the mechanism has other coordinates, so that there is no deviation from it."
-                )
-            known = {name: value for name, value in self.parameters.items() if name in ideal.parameters}
-            start = ideal.start.t
-            twin = simulate(ideal, t_end=start + (period or float(edges[-1] - system.start.t)), parameters=known)
-            self._made["twin"] = lambda t: coordinates(
-                twin, start + (t - start if period is None else (t - start) % period)
-            )
-        return Stretch(run, edges, self.slowest, self._made.get("twin"))
-
     def start(self, level: int, member: int) -> State:
         """The initial state, but for a millionth of its velocities that joints allow and contacts admit."""
         system, values = self.system, self.system.parameter_vector(self.parameters)
@@ -152,7 +134,7 @@ class Members:
 
     def advance(self, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
         """Go on by `count` windows from the state after `done` of them, from the start for None."""
-        clock, steps = time.perf_counter(), 0
+        clock = time.perf_counter()
         state = self.start(level, member) if state is None else state
         begin, windows = self.system.start.t, Windows(np.zeros((4, 0, self.columns)))
         fields: list[tuple[int, dict[str, Array]]] = []
@@ -163,14 +145,14 @@ class Members:
                 run = simulate(self.system, self.stepper, t_end=float(edges[-1]), dt=self.control, state=state,
                                parameters=self.parameters)  # fmt: skip
             except NonsmoothError as error:
-                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, str(error))
+                return Advanced(windows, fields, state, time.perf_counter() - clock, str(error))
             if run.status != "finished":
-                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, run.status)
+                return Advanced(windows, fields, state, time.perf_counter() - clock, run.status)
             values, found = self.measured(run, edges)
             windows = windows.joined(Windows.of(values))
             fields.append((now, found))
-            state, done, count, steps = run.end, done + now, count - now, steps + len(run.t) - 1
-        return Advanced(windows, fields, state, time.perf_counter() - clock, steps)
+            state, done, count = run.end, done + now, count - now
+        return Advanced(windows, fields, state, time.perf_counter() - clock)
 
     @property
     def columns(self) -> int:
@@ -178,7 +160,20 @@ class Members:
 
     def measured(self, run: Any, edges: Array) -> tuple[Array, dict[str, Array]]:
         """Values (windows, columns) of the measures, each behind it that which it is divided by; and fields."""
-        of = self.stretch(run, edges)
+        if self.twin and "twin" not in self._made:
+            system, period = self.system, self.period
+            ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
+            if ideal.q_names != system.q_names:
+                raise InputError(
+                    "The ideal twin of the mechanism has other coordinates, so that there is no deviation from it."
+                )
+            known = {name: value for name, value in self.parameters.items() if name in ideal.parameters}
+            start = ideal.start.t
+            twin = simulate(ideal, t_end=start + (period or float(edges[-1] - system.start.t)), parameters=known)
+            self._made["twin"] = lambda t: coordinates(
+                twin, start + (t - start if period is None else (t - start) % period)
+            )
+        of = Stretch(run, edges, self.slowest, self._made.get("twin"))
         measures = [one for each in self.measures for one in (each, each.over) if one is not None]
         columns = [np.asarray(one.function(of), float) for one in measures]
         most: dict[str, float] = {}
@@ -188,8 +183,8 @@ class Members:
             np.where(np.abs(column) > ROUND_OFF * most[one.unit], column, 0.0)
             for one, column in zip(measures, columns, strict=True)
         ]
-        known = {element.name: element for element in self.system.elements}
+        elements = {element.name: element for element in self.system.elements}
         p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
-        fields = {name: density(of, known[name], self.system.q_names, p) for name in self.places}  # type: ignore[arg-type]
+        fields = {name: density(of, elements[name], self.system.q_names, p) for name in self.places}  # type: ignore[arg-type]
         fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
         return np.column_stack(columns), fields
