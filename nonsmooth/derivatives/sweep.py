@@ -126,6 +126,7 @@ class Sweep:
         changes = np.r_[False, changes, False]
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
         S, ends = start, None
+        self.no_impulses = np.zeros(self.system.nc), np.zeros((self.system.nc, start.shape[1]))  # and derivatives
         self.largest, self.left_over = np.abs(start), max(LEFT, LARGER * defect)
         for row in range(len(self.t)):
             try:
@@ -226,12 +227,8 @@ class Sweep:
             raise NoDerivative("the velocity of a driver jumps, and with it the contacts change")
         change = D[: n - nq, 1 : 1 + n] @ S
         change[:, :own] += D[: n - nq, 1 + n :]
-        self.jumps.append(Jump(row, S, np.zeros(S.shape[1]), *self._none(S)))
+        self.jumps.append(Jump(row, S, np.zeros(S.shape[1]), *self.no_impulses))
         return np.vstack([S[:nq], change]), error
-
-    def _none(self, S: Array) -> tuple[Array, Array]:
-        """Impulses of contacts, and derivatives, where there are none."""
-        return np.zeros(self.system.nc), np.zeros((self.system.nc, S.shape[1]))
 
     def _after_change(self, row: int, S: Array) -> Array:
         """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
@@ -248,7 +245,7 @@ class Sweep:
                     raise NoDerivative("a slip in space ends, which is not differentiated")
                 slip = 2 * (system.ng + system.nc) + k
                 rate, dt = self._time_of(row, v, slip, f, S)
-                self.jumps.append(Jump(row, S, dt, *self._none(S)))
+                self.jumps.append(Jump(row, S, dt, *self.no_impulses))
                 S = S + np.outer(f - self._rates(row, row, v)[0], dt)
             elif kind == "slips" and system.dimension == 3:
                 raise NoDerivative("a slip in space begins, which is not differentiated")

@@ -153,8 +153,8 @@ class _Problem:
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
         """Inputs that scatter: those chosen, and those without a price."""
-        own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
-        return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
+        own = self.kinematics.inputs.items()
+        return {name: one for name, one in own if isinstance(one, Scatter) and name not in self.priced} | dict(chosen)
 
     def moments(self, chosen: Mapping[str, Scatter]) -> tuple[Array, Array]:
         """Standard deviation and mean of the deviation at each pose."""
@@ -242,16 +242,15 @@ def _cheapest(
 
 def _power(name: str, one: Any) -> tuple[float, float]:
     """a and k of the costs a / t^k."""
-    if name.endswith(".clearance"):
-        wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
-        raise InputError(f'cost: "{name}" {wanted}, got {shown(one)}.')
+    wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
+    require(not name.endswith(".clearance"), f'cost: "{name}" {wanted}', one)
     pair = isinstance(one, tuple | list) and len(one) == 2
     a, k = (one, 1.0) if is_number(one) else tuple(one) if pair else (math.nan, math.nan)
-    if not (is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP):
-        raise InputError(
-            f'cost: "{name}" takes a > 0 of costs a / t, (a, k) of a / t^k with k up to {STEEP:g}, or costs by choice, '
-            f'as {{"IT7": 5.0}}, got {shown(one)}.'
-        )
+    require(
+        is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP,
+        f'cost: "{name}" takes a > 0 of costs a / t, (a, k) of a / t^k with k up to {STEEP:g}, or costs by choice, as '
+        '{"IT7": 5.0}', one,
+    )  # fmt: skip
     return float(a), float(k)
 
 
@@ -267,9 +266,9 @@ def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tupl
             one = stated(text)
         else:
             raise InputError(f'cost: "{name}" takes grades "IT7", fits "20 H7/g6" or "0.12 ±3e-5", got {shown(text)}.')
-        if isinstance(one, Fit) != (name.rpartition(".")[2] == "clearance"):
-            needs = "a fit" if name.endswith(".clearance") else "a grade or a tolerance"
-            raise InputError(f'cost: "{name}" takes {needs}, got {shown(text)}.')
+        of_fits = name.rpartition(".")[2] == "clearance"
+        needs = "a fit" if of_fits else "a grade or a tolerance"
+        require(isinstance(one, Fit) == of_fits, f'cost: "{name}" takes {needs}', text)
         found.append((one, float(amount)))
     if not found:
         raise InputError(f'cost: "{name}" offers no choice.')

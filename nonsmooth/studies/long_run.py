@@ -27,7 +27,7 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require
 from nonsmooth.step.control import TENTH, ErrorControl, StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
@@ -253,8 +253,7 @@ def long_run(
     check_count("seed", seed, 0)
     times = {"t_end": t_end, "period": period, "window": window, "max_seconds": max_seconds, "precision": precision}
     for name, value in times.items():
-        if value is not None and not (is_number(value) and value > 0.0):
-            raise InputError(f"{name} must be a positive number, got {shown(value)}.")
+        require(value is None or is_number(value) and value > 0.0, f"{name} must be a positive number", value)
     system, p = system_of(mechanism, mapping("arguments", arguments)), mapping("parameters", parameters)
     check_known(system, p)
     period = period_of(system) if period is None and window is None else period
@@ -268,8 +267,8 @@ def long_run(
         )
     if t_end is not None and t_end <= system.start.t:
         raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {t_end:g}.")
-    if isinstance(measures, str) or not isinstance(measures, Sequence):
-        raise InputError(f"measures must be a list of names and functions, got {shown(measures)}.")
+    listed = isinstance(measures, Sequence) and not isinstance(measures, str)
+    require(listed, "measures must be a list of names and functions", measures)
     endless = t_end is None and precision is None
     runs = _Runs(
         system, stepper, None if dt is None else step_control(dt), p, tuple(measures), length, period, t_end,

@@ -339,9 +339,7 @@ def _with_second_method(
     if system.compliant or system.nc < 2 or not np.any(system.numeric.contact_law(compare.values)[1] > 0.0):
         return result, verdict  # forces are not ambiguous without several contacts with friction
     moved = float(np.max(np.ptp(fine.q.array, axis=0))) * max(1.0, float(np.max(compare.radii)))
-    if (
-        moved <= compare.accuracy * compare.scale.length
-    ):  # at rest, as steppers choose where Coulomb's law allows it
+    if moved <= compare.accuracy * compare.scale.length:  # at rest, as steppers choose where Coulomb's law allows it
         return result, verdict
     if isinstance(stepper, GaussQP):
         second = rungs(EventDriven(), length)[:2]

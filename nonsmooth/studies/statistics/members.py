@@ -103,17 +103,12 @@ class Members:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": {}}
 
-    @property
-    def measures(self) -> list[Measure]:
-        """The measures, made once in each process."""
-        return self._measures("measures", self.given)
-
-    def _measures(self, kind: str, given: tuple[Any, ...]) -> list[Measure]:
+    def measures(self, kind: str) -> list[Measure]:
+        """The measures that are "given", or of "spectra", made once in each process."""
         if kind not in self._made:
             named = Named(self.system, self.window, self.period)
-            self._made[kind] = [named.measure(one) for one in given]
-        found: list[Measure] = self._made[kind]
-        return found
+            self._made[kind] = [named.measure(one) for one in getattr(self, kind)]
+        return list(self._made[kind])
 
     def start(self, level: int, member: int) -> State:
         """The initial state, but for a millionth of its velocities that joints allow and contacts admit."""
@@ -134,9 +129,10 @@ class Members:
 
     def advance(self, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
         """Go on by `count` windows from the state after `done` of them, from the start for None."""
-        clock = time.perf_counter()
+        clock, failed = time.perf_counter(), ""
         state = self.start(level, member) if state is None else state
-        begin, windows = self.system.start.t, Windows(np.zeros((4, 0, self.columns)))
+        columns = sum(1 + (one.over is not None) for one in self.measures("given"))
+        begin, windows = self.system.start.t, Windows(np.zeros((4, 0, columns)))
         fields: list[tuple[int, dict[str, Array]]] = []
         while count > 0:
             now = min(self.chunk, count)
@@ -145,18 +141,16 @@ class Members:
                 run = simulate(self.system, self.stepper, t_end=float(edges[-1]), dt=self.control, state=state,
                                parameters=self.parameters)  # fmt: skip
             except NonsmoothError as error:
-                return Advanced(windows, fields, state, time.perf_counter() - clock, str(error))
+                failed = str(error)
+                break
             if run.status != "finished":
-                return Advanced(windows, fields, state, time.perf_counter() - clock, run.status)
+                failed = run.status
+                break
             values, found = self.measured(run, edges)
             windows = windows.joined(Windows.of(values))
             fields.append((now, found))
             state, done, count = run.end, done + now, count - now
-        return Advanced(windows, fields, state, time.perf_counter() - clock)
-
-    @property
-    def columns(self) -> int:
-        return sum(1 + (one.over is not None) for one in self.measures)
+        return Advanced(windows, fields, state, time.perf_counter() - clock, failed)
 
     def measured(self, run: Any, edges: Array) -> tuple[Array, dict[str, Array]]:
         """Values (windows, columns) of the measures, each behind it that which it is divided by; and fields."""
@@ -174,7 +168,7 @@ class Members:
                 twin, start + (t - start if period is None else (t - start) % period)
             )
         of = Stretch(run, edges, self.slowest, self._made.get("twin"))
-        measures = [one for each in self.measures for one in (each, each.over) if one is not None]
+        measures = [one for each in self.measures("given") for one in (each, each.over) if one is not None]
         columns = [np.asarray(one.function(of), float) for one in measures]
         most: dict[str, float] = {}
         for one, column in zip(measures, columns, strict=True):
@@ -186,5 +180,5 @@ class Members:
         elements = {element.name: element for element in self.system.elements}
         p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
         fields = {name: density(of, elements[name], self.system.q_names, p) for name in self.places}  # type: ignore[arg-type]
-        fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
+        fields |= {one.name: one.function(of) for one in self.measures("spectra")}
         return np.column_stack(columns), fields
