@@ -32,21 +32,6 @@ class Phases:
         return np.hstack([self.closed, self.sticks, self.direction])
 
 
-@dataclass(frozen=True, eq=False)
-class Impact:
-    """An impact at a row; entries of contacts (nc,) that are not in it are 0."""
-
-    closed: Array
-    sticks: Array
-    direction: Array
-    rebounds: Array
-    approach: Array
-
-    @property
-    def modes(self) -> Array:
-        return np.concatenate([self.closed, self.sticks, self.direction, self.rebounds])
-
-
 def phases_of(trajectory: Trajectory, system: System, parameters: Array) -> Phases:
     """Modes by the recorded ones where no impact hides them, else by the forces of the step."""
     n, nc = len(trajectory.t), system.nc
@@ -88,8 +73,9 @@ def impact_rows(trajectory: Trajectory) -> Iterator[tuple[int, NDArray[np.void]]
         yield int(row), trajectory.impacts[rows == row]
 
 
-def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Impact:
-    """Modes in an impact, of its entries in the table of impacts."""
+def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Array:
+    """Closed, sticks, direction of slip, rebounds and approach velocity (5, nc) of an impact, by its entries in the
+    table of impacts; 0 of contacts that are not in it."""
     mu = friction_of(system, parameters)
     rows = table[table["P_N"] > 0.0]
     k = [system.contact_names.index(name) for name in rows["contact"].tolist()]
@@ -99,4 +85,4 @@ def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Imp
     found[2, k] = np.where(inside, 0.0, -np.sign(rows["P_T"]))
     found[3, k] = rows["gamma_plus"] > -LASTS * rows["gamma_minus"]
     found[4, k] = -rows["gamma_minus"]
-    return Impact(*found)
+    return found

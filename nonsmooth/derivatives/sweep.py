@@ -22,7 +22,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.derivatives.equations import DEPENDENT, PhaseEquations
-from nonsmooth.derivatives.phases import Impact, friction_of, impact_at, impact_rows, phases_of
+from nonsmooth.derivatives.phases import friction_of, impact_at, impact_rows, phases_of
 from nonsmooth.derivatives.transitions import transitions
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
@@ -172,27 +172,25 @@ class Sweep:
             raise NoDerivative("what vanishes at the event does so without a rate: a grazing contact")
         return rate, -self._change(D[index], S) / rate
 
-    def _after_impact(self, row: int, impact: Impact, S: Array) -> tuple[Array, float]:
+    def _after_impact(self, row: int, impact: Array, S: Array) -> tuple[Array, float]:
+        closed, _, direction, rebounds, approaches = impact
         system, n, own = self.system, self.equations.n, self.equations.own
         at_start, last = row == 0, len(self.t) - 2
-        open_before = impact.closed.astype(bool) & (
-            np.zeros(system.nc, dtype=bool) if at_start else self.phases.closed[row - 1] == 0.0
-        )
-        fastest = impact.approach.max(initial=0.0)
-        striking = np.flatnonzero(open_before & (impact.approach > TOUCHES * fastest))
+        fast = approaches > TOUCHES * approaches.max(initial=0.0)
+        striking = np.flatnonzero((closed == 1.0) & (self.phases.closed[row - 1] == 0.0) & fast)  # but at the start
         if not at_start and not len(striking):
             raise NoDerivative("an impact follows another at once")
-        if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > impact.closed.sum():
+        if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > closed.sum():
             raise NoDerivative("impacts follow one another at once")
-        if system.dimension == 3 and np.any(impact.direction):
+        if system.dimension == 3 and np.any(direction):
             raise NoDerivative("a contact slips in an impact in space, which is not differentiated")
-        z, D = self.equations.impact(self.t[row], self.q[row], self.left[row], impact.modes)
+        z, D = self.equations.impact(self.t[row], self.q[row], self.left[row], impact[:4].ravel())
         error = float(np.abs(z[: system.nv] - self.v[row]).max() / self.scale[-1])
         dt, before = np.zeros(S.shape[1]), np.zeros(n)
         rate = 0.0
         if not at_start:
             before = self._rates(row, row - 1, self.left[row])[0]
-            which, *others = striking[np.argsort(-impact.approach[striking])].tolist()
+            which, *others = striking[np.argsort(-approaches[striking])].tolist()
             rate, dt = self._time_of(row, self.left[row], system.ng + which, before, S)
             for other in others:  # together by geometry, such as both ends of a slide that cannot tilt, or by chance
                 its_rate, its_dt = self._time_of(row, self.left[row], system.ng + other, before, S)
@@ -214,7 +212,7 @@ class Sweep:
             drate[:own] += H[approach, 1 + n :]
             place = system.nv + system.ng + which
             self.events.append(Event(float(self.t[row]), row, "impact", system.contact_names[which], rate, dt, drate,
-                                     float(z[place]), dz[place], impact.rebounds[which] == 0.0))  # fmt: skip
+                                     float(z[place]), dz[place], rebounds[which] == 0.0))  # fmt: skip
         return self._held(row, min(row, last), after), error
 
     def _after_jump(self, row: int, S: Array) -> tuple[Array, float]:

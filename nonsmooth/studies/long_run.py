@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from nonsmooth.studies.arguments import check_count, check_known, check_processe
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, stated, transient
 from nonsmooth.studies.statistics.measures import BLOCK, COUNTED, OVER, Measure, Named, period_of
-from nonsmooth.studies.statistics.members import Advanced, Members, Windows
+from nonsmooth.studies.statistics.members import Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.workers import is_local, outcomes, width
 from nonsmooth.trajectory.dataset import texts
@@ -400,7 +399,8 @@ class _Runs:
             (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
-        for n, (number, made) in enumerate(outcomes(partial(_advance, ensembles), arguments, executor=executor)):
+        made_of = outcomes(lambda index, *task: ensembles[index].advance(*task), arguments, executor=executor)
+        for n, (number, made) in enumerate(made_of):
             level, k, count = tasks[number]
             level.failed = level.failed or made.failed
             if not made.failed:
@@ -679,11 +679,6 @@ def _means(levels: Sequence[_Level], name: str, dropped: int) -> Array:
             if own:
                 found.append(np.average([table for _, table in own], axis=0, weights=[count for count, _ in own]))
     return np.array(found)
-
-
-def _advance(ensembles: Sequence[Members], index: int, *task: Any) -> Advanced:
-    """Advance a member of one of several ensembles, in another process."""
-    return ensembles[index].advance(*task)
 
 
 def _percent(offset: float, half: float) -> str:
