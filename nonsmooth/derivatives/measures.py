@@ -82,17 +82,15 @@ class Measures:
             return float(np.r_[sweep.q[-1], sweep.v[-1]][k]), self.swept.S[-1, k]
         if what.integrand is not None:
             total, change = self._integral(what.integrand)
-        if what.word == "mean":
-            return total / self.duration, change / self.duration
+            if what.word != "mean":
+                total += sum(float(one.impulses[k]) for one in self.jumps.values())
+                change = change + sum(one.dimpulses[k] for one in self.jumps.values())
+            share = 1.0 if what.word == "impulse" else self.duration
+            return total / share, change / share
         if what.word in ("largest", "smallest"):
             return self._extremum(k, 1.0 if what.word == "largest" else -1.0)
         if what.word == "peak-force":
             return self._extremum(_normal(sweep.system, k), 1.0)
-        if what.word in ("impulse", "mean-force"):
-            total += sum(float(one.impulses[k]) for one in self.jumps.values())
-            change = change + sum(one.dimpulses[k] for one in self.jumps.values())
-            share = 1.0 if what.word == "impulse" else self.duration
-            return total / share, change / share
         of_impacts = [(float(one.impulses[k]), one.dimpulses[k]) for one in self.jumps.values()]
         if what.word == "fastest-approach":
             name = sweep.system.contact_names[k]

@@ -73,9 +73,8 @@ class Sensitivities:
     def measure(self, what: str | OfRows) -> tuple[float, Array]:
         """A number of the run, see `gradient`, and its derivatives (m,)."""
         assert self.trajectory.origin is not None
-        value, change = self._measures(
-            Measure.named(what, self.trajectory.origin.system) if isinstance(what, str) else what
-        )
+        asked = Measure.named(what, self.trajectory.origin.system) if isinstance(what, str) else what
+        value, change = self._measures(asked)
         found = np.empty_like(change)
         found[list(self._order)] = change
         return value, found

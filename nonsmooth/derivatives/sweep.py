@@ -116,14 +116,12 @@ class Sweep:
         """Derivatives at all rows of those at the start (nq + nv, m), of which the first are by parameters; integrals
         of some of (q, v, forces), by rising indices. A change of `sizes` (m,) is one of the order of the motion."""
         own, n, self.sizes = self.equations.own, self.equations.n, sizes
-        steps, successors, integrals = transitions(
-            self.equations, self.t, self.q, self.v, self.phases.modes, integrands
-        )
+        modes = self.phases.modes
+        steps, successors, integrals = transitions(self.equations, self.t, self.q, self.v, modes, integrands)
         missed = np.abs(successors - np.hstack([self.q, self.left])[1:]) / self.scale
         defect = float(np.nanmax(missed, initial=0.0))
         found = np.full((len(self.t), n, start.shape[1]), np.nan)
-        changes = np.any(np.diff(self.phases.modes, axis=0) != 0.0, axis=1)  # of the phase, by rows between two steps
-        changes = np.r_[False, changes, False]
+        changes = np.r_[False, np.any(np.diff(modes, axis=0) != 0.0, axis=1), False]  # of the phase, at each row
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
         S, ends = start, None
         self.no_impulses = np.zeros(self.system.nc), np.zeros((self.system.nc, start.shape[1]))  # and derivatives

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics import (
-    agreement,
-    contact_intervals,
-    contact_share,
-    dissipated,
-    impacts,
-    mean_forces,
-)
+from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
 from nonsmooth.diagnostics.contacts import INTERVALS, first_impulse
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid

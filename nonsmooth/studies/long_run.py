@@ -556,9 +556,8 @@ class _Runs:
         parts = self._exact(samples) if regular else estimates(self.measures, samples)
         pairs = [self._parts([level]) for level in self.levels[-2:]] if len(self.levels) > 1 else None
         found = {}
-        biased = self.rejected  # the first steps, with their estimates, if those that count differ from them
-        if biased is None and differ:
-            biased = self.levels[-2], self._parts([self.levels[-2]])
+        # the first steps, with their estimates, if those that count differ from them
+        biased = self.rejected or ((self.levels[-2], pairs[0]) if pairs is not None and differ else None)
         for i, (measure, part) in enumerate(zip(self.measures, parts, strict=True)):
             found[measure.name] = self._estimate(i, measure, part, pairs, biased, differ, regular)
         if self.whole:
@@ -570,9 +569,10 @@ class _Runs:
         ensemble, transient = self.ladder[0], samples[0].dropped * samples[0].size
         series = samples[-1].values[:, 3].reshape(-1, samples[-1].values.shape[3])
         first = np.cumsum([0] + [1 + (one.over is not None) for one in self.measures[:-1]])
+        verdict = self._verdict(kind, found, biased[0].words if biased else "", differ)
         return Statistics(
             system=self.levels[0].ensemble.system.name, kind=kind, measures=found,
-            verdict=self._verdict(kind, found, biased, differ), window=self.window, period=ensemble.period,
+            verdict=verdict, window=self.window, period=ensemble.period,
             members=sum(len(one.values) for one in samples), windows=windows, transient=transient,
             steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
             samples=series[:, first][:: max(1, len(series) // 20_000)],
@@ -583,11 +583,7 @@ class _Runs:
 
     def _exact(self, samples: Sequence[Sample]) -> list[Part]:
         """Values of a motion that is predictable until the end: of whole repetitions, if it repeats itself."""
-        made = []
-        for sample in samples:
-            repeats = sample.repeats
-            last = sample.values[:, :, -repeats:] if repeats else sample.values
-            made.append(replace(sample, values=last))
+        made = [replace(one, values=one.values[:, :, -one.repeats :]) for one in samples]  # whole if it does not
         parts = estimates(self.measures, made)
         if any(sample.repeats for sample in samples) or self.whole:
             return [replace(part, error=0.0) for part in parts]
@@ -624,9 +620,7 @@ class _Runs:
             bias, seen, offset, part.effective, f"{stated(part.value, half)} {measure.unit}".rstrip() + said,
         )  # fmt: skip
 
-    def _verdict(
-        self, kind: str, found: Mapping[str, Statistic], biased: tuple[_Level, list[Part]] | None, differ: bool
-    ) -> str:
+    def _verdict(self, kind: str, found: Mapping[str, Statistic], first: str, differ: bool) -> str:
         every = {
             "chaotic": "the motion is sensitive to its initial state: only statistics are known beyond its horizon",
             "several motions": "members that begin alike end in different periodic motions: means depend on the start, "
@@ -638,9 +632,9 @@ class _Runs:
         }
         parts = [every[kind]]
         wrong = [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
-        if biased is not None and wrong:
+        if wrong:
             worst = max(wrong, key=lambda one: abs(one.offset[0]) - one.offset[1])
-            parts.append(f"{biased[0].words} is biased: {worst.name} {_percent(*worst.offset)}")
+            parts.append(f"{first} is biased: {worst.name} {_percent(*worst.offset)}")
         if differ:
             parts.append("finer steps still differ, so that a bias remains")
         if self.precision is not None:

@@ -179,9 +179,8 @@ def estimates(measures: Sequence[Measure], samples: Sequence[Sample]) -> list[Pa
         error = float(np.std(pseudo, ddof=1)) / math.sqrt(n)
         total = sum(len(x[0]) for x in own) * size
         scatter = float(np.mean([np.mean(x[1]) - np.mean(x[0]) ** 2 for x in own]))
-        independent = (
-            min(scatter / error**2, total) if error > 0 and measure.statistic == "mean" and scatter > 0 else total
-        )
+        known = error > 0 and scatter > 0 and measure.statistic == "mean"
+        independent = min(scatter / error**2, total) if known else total
         found.append(Part(float(whole), error, n - 1, float(independent)))
     return found
 
@@ -192,9 +191,8 @@ def _statistic(measure: Measure, own: Sequence[Array], over: Sequence[Array] | N
         mean = float(np.mean([x[0].mean() for x in own]))
         return mean if over is None else mean / float(np.mean([x.mean() for x in over]))
     if measure.statistic == "sd":
-        return math.sqrt(
-            max(float(np.mean([x[1].mean() for x in own]) - np.mean([x[0].mean() for x in own]) ** 2), 0.0)
-        )
+        first, second = (np.mean([x[i].mean() for x in own]) for i in (0, 1))
+        return math.sqrt(max(float(second - first**2), 0.0))
     if measure.statistic == "quantile":
         return float(np.quantile(np.concatenate([x[3] for x in own]), measure.level))
     return return_level(np.stack([x[2] for x in own]), measure.level / size)

@@ -73,9 +73,8 @@ class Stretch:
         """Sums per window of what goes on steadily in each step, and of what jumps at its end, (n, ...) of the rows."""
         total = np.zeros((len(self.edges) - 1, *flows.shape[1:]))
         np.add.at(total, self.window, jumps)
-        at = [
-            np.interp(self.edges, self.run.t, column) for column in np.cumsum(flows, axis=0).reshape(len(flows), -1).T
-        ]
+        flown = np.cumsum(flows, axis=0).reshape(len(flows), -1)
+        at = [np.interp(self.edges, self.run.t, column) for column in flown.T]
         return total + np.diff(np.array(at).T.reshape(-1, *flows.shape[1:]), axis=0)
 
     def largest(self, values: Array) -> Array:
@@ -274,9 +273,7 @@ class Named:
         system = self.system
         peak = "peak-force" if system.compliant else "force-over"
         names = [f"{word}:{name}" for name in system.contact_names for word in ("mean-force", peak)]
-        ideal = [
-            one.name for one in system.elements if isinstance(one, Joint) and not isinstance(one, PrescribedMotion)
-        ]
+        ideal = [e.name for e in system.elements if isinstance(e, Joint) and not isinstance(e, PrescribedMotion)]
         names += [f"{word}:{name}" for name in self.joints if name in ideal for word in ("mean-force", "force-over")]
         causes = (["contact" if system.compliant else "impacts"] if system.nc else []) + [
             cause for cause in ("friction", "damping")
