@@ -319,13 +319,11 @@ class _Runs:
             )
         named = Named(system, self.window, period)
         given = given or tuple(named.usual())
+        self.spectra = [one.name for one in map(named.measure, given) if one.name.startswith(SPECTRUM)]
+        if self.spectra and self.whole:
+            raise InputError("A spectrum needs windows: give period or window.")
+        given = tuple(one for one in given if not str(one).startswith(SPECTRUM)) or tuple(named.usual())
         self.measures = [named.measure(one) for one in given]
-        self.spectra = [one for one in self.measures if one.name.startswith(SPECTRUM)]
-        if self.spectra:
-            if self.whole:
-                raise InputError("A spectrum needs windows: give period or window.")
-            given = tuple(one for one in given if not str(one).startswith(SPECTRUM)) or tuple(named.usual())
-            self.measures = [named.measure(one) for one in given]
         names = [one.name for one in self.measures]
         if len(set(names)) < len(names):
             raise InputError(f"Measures must have different names, got {', '.join(names)}.")
@@ -339,7 +337,7 @@ class _Runs:
         self.ladder = [
             Members(
                 system, scheme, steps, dict(parameters), given, self.window, period, places=places,
-                spectra=tuple(one.name for one in self.spectra), twin=twin, seed=seed,
+                spectra=tuple(self.spectra), twin=twin, seed=seed,
             )
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]  # fmt: skip
@@ -385,22 +383,22 @@ class _Runs:
             return True
         return False
 
-    def advance(self, levels: Sequence[_Level], windows: int, members: int) -> None:
-        """Let the members of levels have so many windows each."""
+    def advance(self, windows: int, members: int) -> None:
+        """Let the members of all levels have so many windows each."""
         tasks = [
             (level, k, windows - (level.done if k in level.windows else 0))
-            for level in levels for k in range(members)
+            for level in self.levels for k in range(members)
             if k not in level.windows or level.done < windows
         ]  # fmt: skip
         work = sum(level.seconds * count for level, _, count in tasks)
         quick = is_local(self.executor) and 0 < work < QUICK
-        executor, ensembles = 1 if quick else self.executor, [level.ensemble for level in levels]
+        executor, ensembles = 1 if quick else self.executor, {level.number: level.ensemble for level in self.levels}
         arguments = [
-            (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
+            (level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
-        made_of = outcomes(lambda index, *task: ensembles[index].advance(*task), arguments, executor=executor)
-        for n, (number, made) in enumerate(made_of):
+        found = outcomes(lambda level, *task: ensembles[level].advance(level, *task), arguments, executor=executor)
+        for n, (number, made) in enumerate(found):
             level, k, count = tasks[number]
             level.failed = level.failed or made.failed
             if not made.failed:
@@ -412,7 +410,7 @@ class _Runs:
                     kept.append((at, length, fields))
                     at += length
             self.tell(f"{windows} windows, {level.ensemble.control}", (n + 1) / len(tasks))
-        for level in levels:
+        for level in self.levels:
             level.done = windows
 
     # ------------------------------------------------------------------------------------------------------- result
@@ -447,7 +445,7 @@ class _Runs:
         while True:
             before = [(level, dict(level.windows), level.done) for level in self.levels]
             try:
-                self.advance(self.levels, windows, members)
+                self.advance(windows, members)
             except KeyboardInterrupt:
                 for level, windows_before, done in before:
                     level.windows, level.done = windows_before, done
@@ -456,9 +454,8 @@ class _Runs:
                 if self.levels and self._stationary():
                     made = self._conclude(self.levels[-1].done)
                 words = f"`result` of this error is of {made.windows} windows" if made else "nothing is known yet"
-                raise Interrupted(
-                    f"Interrupted on the way to {windows} windows of each run; {words}.", result=made
-                ) from None
+                message = f"Interrupted on the way to {windows} windows of each run; {words}."
+                raise Interrupted(message, result=made) from None
             lost = [level for level in self.levels if level.failed]
             if not lost:
                 return
@@ -578,7 +575,7 @@ class _Runs:
             samples=series[:, first][:: max(1, len(series) // 20_000)],
             places={name: np.mean(_means(counted, name, transient), axis=0) for name in ensemble.places},
             seed=ensemble.seed,
-            spectra={one.name: self._spectrum(one.name, counted, transient, regular) for one in self.spectra},
+            spectra={name: self._spectrum(name, counted, transient, regular) for name in self.spectra},
         )  # fmt: skip
 
     def _exact(self, samples: Sequence[Sample]) -> list[Part]:
