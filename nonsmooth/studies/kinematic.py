@@ -292,8 +292,7 @@ class Kinematics:
                     J = np.asarray(found[1]).reshape(-1, n, nv).swapaxes(0, 1)
                     step = -_least(J, r.T).T
                 at = np.asarray(advance(at, step))
-        left = np.flatnonzero(~(worst < ADMITTED)) if nominal else np.zeros(0, int)
-        if left.size:
+        if nominal and (left := np.flatnonzero(~(worst < ADMITTED))).size:
             rest, worst[left] = self._newton(t, held, q, p[left])
             at[:, left] = rest.T
         return at.T, worst

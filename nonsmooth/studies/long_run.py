@@ -492,10 +492,8 @@ class _Runs:
         """Rows that each measure takes to become stationary, at least."""
         if self.whole:
             return [0]
-        found = []
-        for level in self.levels:
-            sample = Sample.of(list(level.windows.values()), 0)
-            found.append(transient(sample.series, not (sample.alike or sample.repeats)))
+        samples = (Sample.of(list(level.windows.values()), 0) for level in self.levels)
+        found = [transient(one.series, not (one.alike or one.repeats)) for one in samples]
         return np.max(found, axis=0).tolist()
 
     def _stationary(self) -> bool:
@@ -529,10 +527,7 @@ class _Runs:
         found = []  # probabilities of differences as large as these, by Welch's test
         for a, b in zip(*(self._parts([level]) for level in self.levels[-2:]), strict=True):
             error, apart = math.hypot(a.error, b.error), abs(a.value - b.value)
-            if not error:
-                found.append(1.0 if not apart else 0.0)
-                continue
-            found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))))
+            found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))) if error else float(not apart))
         return bool(np.any(np.array(found) < (1 - CONFIDENCE) / len(self.measures)))
 
     def _conclude(self, windows: int) -> Statistics:

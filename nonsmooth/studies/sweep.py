@@ -347,8 +347,7 @@ def _answers(
         return
     length = piece or max(1, min(math.ceil(len(design) / (PIECES * count)), LONGEST))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
-    tasks = [(design.values[numbers],) for numbers in pieces]
-    for k, answers in outcomes(runs.outcomes, tasks, executor=executor):
+    for k, answers in outcomes(runs.outcomes, [(design.values[numbers],) for numbers in pieces], executor=executor):
         yield pieces[k], answers
 
 

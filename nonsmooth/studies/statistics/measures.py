@@ -77,6 +77,11 @@ class Stretch:
         at = [np.interp(self.edges, self.run.t, column) for column in flown.T]
         return total + np.diff(np.array(at).T.reshape(-1, *flows.shape[1:]), axis=0)
 
+    def lost(self, causes: Sequence[str]) -> Array:
+        """Energy (n,) [J] that these causes take in each step."""
+        rows = (np.diff(self.run.energy[f"loss_{cause}"], prepend=0.0) for cause in causes)
+        return sum(rows, np.zeros(len(self.run.t)))
+
     def largest(self, values: Array) -> Array:
         """The largest value of each window, of values (n,) at the rows."""
         found = np.full(len(self.edges) - 1, -np.inf)
@@ -172,13 +177,6 @@ def _force_over(of: Stretch, name: str, duration: float) -> Array:
     starting = until(t + duration, "right") - until(t, "left")
     ending = until(t, "right") - until(t - duration, "left")
     return of.largest(np.maximum(*(np.linalg.norm(x, axis=1) for x in (starting, ending)))) / duration
-
-
-def _loss(of: Stretch, causes: Sequence[str]) -> Array:
-    """Power (n,) that is lost by these causes."""
-    lost = {cause: np.diff(of.run.energy[f"loss_{cause}"], prepend=0.0) for cause in causes}
-    hits, none = lost.pop("impacts", np.zeros(len(of.run.t))), np.zeros(len(of.run.t))
-    return of.sums(sum(lost.values(), none), hits) / of.length
 
 
 def _impacts(of: Stretch, names: Sequence[str], per_second: bool) -> Array:
@@ -373,7 +371,8 @@ class Named:
             listed = ", ".join(one for one in known if one) or "nothing"
             raise InputError(f'"{given}": write {word}:NAME with a {kind.about} of {listed}.{hint(about, known)}')
         unit, meaning = kind.unit or units.get(about, "m"), kind.meaning.partition(";")[0]
-        contacts = (about,) if about else system.contact_names
+        contacts, causes = (about,) if about else system.contact_names, (about,) if about else CAUSES
+        steady, sudden = ([one for one in causes if (one == "impacts") == jumps] for jumps in (False, True))
         columns = [i for i, one in enumerate(units) if one == about or one.rpartition(".")[0] == about
                    and one.rpartition(".")[2] in ("x", "y", "z")]  # fmt: skip
         if word == "force-over":
@@ -395,7 +394,7 @@ class Named:
             ) / of.length,
             "force-over": lambda of: _force_over(of, about, duration),
             "peak-force": lambda of: np.maximum(of.largest(of.run.lam_N[about]), 0.0),
-            "energy-rate": lambda of: _loss(of, (about,) if about else CAUSES),
+            "energy-rate": lambda of: of.sums(of.lost(steady), of.lost(sudden)) / of.length,
             "contact-share": lambda of: of.sums(
                 np.append(0.0, closed_steps(of.run, about) * np.diff(of.run.t)), np.zeros(len(of.run.t))
             ) / of.length,

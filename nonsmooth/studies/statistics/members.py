@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -119,12 +120,10 @@ class Members:
         speed = float(np.max(np.abs(first.v) * radii, initial=0.0)) or length / self.window
         for _ in range(DRAWS):
             moved = replace(first, v=first.v + APART * speed / radii * random.standard_normal(system.nv))
-            try:
+            with contextlib.suppress(ModelError):
                 state = closed_start(system, moved, values)
                 check_start(system, state, values)
-            except ModelError:
-                continue
-            return state
+                return state
         return first
 
     def advance(self, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
