@@ -300,14 +300,13 @@ class Named:
         require(isinstance(given, str), "A measure is a name or a function of a trajectory", given)
         text, at, statistic = given.partition("@")
         name, per, rest = text.partition("/")
-        unit, about = "", ""
-        if per:
-            unit, _, about = rest.partition(":")
-            if unit != "impact" or not self.system.nc:
+        if not per:
+            made = self._plain(name, given)
+        else:
+            word, _, about = rest.partition(":")
+            if word != "impact" or not self.system.nc:
                 raise InputError(f'"{given}": a measure can be divided by /impact, of a mechanism with contacts.')
-            name = f"{name}:{about}" if about else name
-        made = self._plain(name, given)
-        if per:
+            made = self._plain(f"{name}:{about}" if about else name, given)
             of_one = about in self.system.contact_names
             contacts = (about,) if of_one else self.system.contact_names
             count = self._plain(f"impacts:{about}" if of_one else "impacts", given)
