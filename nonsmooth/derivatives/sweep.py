@@ -175,7 +175,8 @@ class Sweep:
         system, n, own = self.system, self.equations.n, self.equations.own
         at_start, last = row == 0, len(self.t) - 2
         fast = approaches > TOUCHES * approaches.max(initial=0.0)
-        striking = np.flatnonzero((closed == 1.0) & (self.phases.closed[row - 1] == 0.0) & fast)  # but at the start
+        was_open = self.phases.closed[row - 1] == 0.0  # before the impact; of no use at the start
+        striking = np.flatnonzero((closed == 1.0) & was_open & fast)
         if not at_start and not len(striking):
             raise NoDerivative("an impact follows another at once")
         if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > closed.sum():

@@ -138,9 +138,11 @@ class Climb:
         separate exponentially, or each step calls a solver."""
         if self.difference is None:
             return False
+        separate = not run.verdict.signs and self.difference.rate and not self.extends(float(run.t[0]))
+        if not separate and not calls_a_solver(stepper):
+            return False
         before, last = self.costs[-2:]
         seconds = time.process_time() - since + last * max(1.0, last / before)
-        separate = not run.verdict.signs and self.difference.rate and not self.extends(float(run.t[0]))
         self.spent = bool(separate and seconds > SECONDS)
         if calls_a_solver(stepper) and not self.spent:
             limit = SECONDS_MPCC if isinstance(stepper, GaussMPCC) else SECONDS_CALLED
