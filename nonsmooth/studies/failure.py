@@ -134,13 +134,11 @@ def failure_probability(
         failed = sum(int(np.any(part > 0.0, axis=1).sum()) for part in parts)
         return Failure(method, failed / runs, *share_bounds(failed, runs, confidence), confidence, runs)
     with _openturns(seed) as ot:
-        if method == "subset":
-            return _sample(ot, states, method, runs, confidence, None)
-        points = _nearest_points(ot, states)
-        if method == "form":
-            united = _united(points)
-            return Failure(method, united, united, united, confidence, states.evaluations, states.derivatives)
-        return _sample(ot, states, method, runs, confidence, points)
+        points = [] if method == "subset" else _nearest_points(ot, states)
+        if method != "form":
+            return _sample(ot, states, method, runs, confidence, points)
+        united = _united(points)
+        return Failure(method, united, united, united, confidence, states.evaluations, states.derivatives)
 
 
 def share_bounds(count: int, runs: int, confidence: float) -> tuple[float, float]:
@@ -334,13 +332,13 @@ def _united(points: list[Array]) -> float:
     return min(total, 1.0)
 
 
-def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None) -> Failure:
-    """Importance sampling around points, or subset simulation."""
+def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array]) -> Failure:
+    """Importance sampling around points, or subset simulation without any."""
     from scipy.stats import norm
 
     event = _event(ot, lambda u: np.minimum(np.max(states(u), axis=1), FAILED), states.inputs)
     block = min(BLOCK, runs)
-    if points is None:
+    if not points:
         algorithm = ot.SubsetSampling(event)
     else:
         parts = [ot.Normal(ot.Point(u), ot.CovarianceMatrix(states.inputs)) for u in points]
@@ -353,7 +351,7 @@ def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float,
     algorithm.run()
     result = algorithm.getResult()
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
-    if points is not None:
+    if points:
         low, high = max(0.0, probability - half), min(1.0, probability + half)
         return Failure(method, probability, low, high, confidence, states.evaluations, states.derivatives)
     # Bounds of subset simulation, whose result is about lognormal. Chains of a subset start from products of the one

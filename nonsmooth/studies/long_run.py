@@ -180,11 +180,8 @@ class Statistics(Result):
         if self.spectra:
             coordinates["of_spectrum"] = texts(SPECTRAL)
         facts = {
-            "title": f"statistics of {self.system}",
-            "verdict": self.verdict,
-            "kind": self.kind,
-            "window": self.window,
-        }
+            "title": f"statistics of {self.system}", "verdict": self.verdict, "kind": self.kind, "window": self.window,
+        }  # fmt: skip
         return data, coordinates, facts
 
 
