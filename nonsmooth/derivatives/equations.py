@@ -126,23 +126,17 @@ class PhaseEquations:
         scale = 1.0 / np.maximum(np.abs(K).max(axis=2, keepdims=True), np.finfo(float).tiny)
         K, r = K * scale, r * scale
         inverse, solvable = np.full_like(K, np.nan), np.isfinite(K).all(axis=(1, 2))
-        inverse[solvable] = _inverse(K[solvable])
+        try:
+            inverse[solvable] = np.linalg.inv(K[solvable])
+            dependent = solvable & ~(np.abs(inverse).sum(axis=(1, 2)) < 1.0 / DEPENDENT)
+        except np.linalg.LinAlgError:
+            dependent = solvable
+        if dependent.any():
+            inverse[dependent] = np.linalg.pinv(K[dependent], rcond=DEPENDENT)
         z = -(inverse @ r)
         z -= inverse @ (K @ z + r)
         (D,) = derivative(rows, z[:, :, 0], self.parameters)
         return z[:, :, 0], -(inverse @ (D * scale))
-
-
-def _inverse(K: Array) -> Array:
-    """Inverses (n, nz, nz), of least norm where rows are dependent."""
-    try:
-        found = np.linalg.inv(K)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.pinv(K, rcond=DEPENDENT))
-    dependent = ~(np.abs(found).sum(axis=(1, 2)) < 1.0 / DEPENDENT)
-    if dependent.any():
-        found[dependent] = np.linalg.pinv(K[dependent], rcond=DEPENDENT)
-    return np.asarray(found, dtype=float)
 
 
 class _Rows:

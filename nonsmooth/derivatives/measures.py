@@ -31,10 +31,12 @@ SHARE = 1e-5
 
 @dataclass(frozen=True)
 class Measure:
-    """One of these words, and the index of what it measures: among (q, v), or of a contact."""
+    """One of these words, the index of what it measures: among (q, v), or of a contact; and of what is integrated for
+    it, if anything is, among (q, v, forces)."""
 
     word: str
     index: int
+    integrand: int | None
 
     @classmethod
     def named(cls, name: str, system: System) -> "Measure":
@@ -50,16 +52,12 @@ class Measure:
                 f"There is no {what} {shown(about)}.{hint(about, known)} There are: {', '.join(known) or 'none'}; "
                 f"words before them are {', '.join((*OF_STATES, *OF_CONTACTS))}, as in mean:{states[0]}."
             )
-        return cls(word, known.index(about))
+        index = known.index(about)
+        of_force = _normal(system, index) if word in ("impulse", "mean-force") else None
+        return cls(word, index, index if word == "mean" else of_force)
 
     def unit(self, system: System) -> str:
         return OF_CONTACTS.get(self.word) or [*system.names.q_units, *system.names.v_units][self.index]
-
-    def integrand(self, system: System) -> int | None:
-        """Index among (q, v, forces) of what is integrated."""
-        if self.word == "mean":
-            return self.index
-        return _normal(system, self.index) if self.word in ("impulse", "mean-force") else None
 
 
 def _normal(system: System, contact: int) -> int:
@@ -82,19 +80,17 @@ class Measures:
         sweep, k = self.sweep, what.index
         if what.word == "final":
             return float(np.r_[sweep.q[-1], sweep.v[-1]][k]), self.swept.S[-1, k]
-        if what.word == "mean":
-            total, change = self._integral(k)
-            return total / self.duration, change / self.duration
+        if what.integrand is not None:
+            total, change = self._integral(what.integrand)
+            if what.word != "mean":
+                total += sum(float(one.impulses[k]) for one in self.jumps.values())
+                change = change + sum(one.dimpulses[k] for one in self.jumps.values())
+            share = 1.0 if what.word == "impulse" else self.duration
+            return total / share, change / share
         if what.word in ("largest", "smallest"):
             return self._extremum(k, 1.0 if what.word == "largest" else -1.0)
         if what.word == "peak-force":
             return self._extremum(_normal(sweep.system, k), 1.0)
-        if what.word in ("impulse", "mean-force"):
-            total, change = self._integral(_normal(sweep.system, k))
-            total += sum(float(one.impulses[k]) for one in self.jumps.values())
-            change = change + sum(one.dimpulses[k] for one in self.jumps.values())
-            share = 1.0 if what.word == "impulse" else self.duration
-            return total / share, change / share
         of_impacts = [(float(one.impulses[k]), one.dimpulses[k]) for one in self.jumps.values()]
         if what.word == "fastest-approach":
             name = sweep.system.contact_names[k]

@@ -31,25 +31,6 @@ class Phases:
         """(n - 1, 3 nc), as `PhaseEquations` takes them."""
         return np.hstack([self.closed, self.sticks, self.direction])
 
-    def changes(self) -> NDArray[np.bool_]:
-        """Whether the phase changes at each row between two steps (n - 2,)."""
-        return np.any(np.diff(self.modes, axis=0) != 0.0, axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Impact:
-    """An impact at a row; entries of contacts (nc,) that are not in it are 0."""
-
-    closed: Array
-    sticks: Array
-    direction: Array
-    rebounds: Array
-    approach: Array
-
-    @property
-    def modes(self) -> Array:
-        return np.concatenate([self.closed, self.sticks, self.direction, self.rebounds])
-
 
 def phases_of(trajectory: Trajectory, system: System, parameters: Array) -> Phases:
     """Modes by the recorded ones where no impact hides them, else by the forces of the step."""
@@ -92,15 +73,16 @@ def impact_rows(trajectory: Trajectory) -> Iterator[tuple[int, NDArray[np.void]]
         yield int(row), trajectory.impacts[rows == row]
 
 
-def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Impact:
-    """Modes in an impact, of its entries in the table of impacts."""
-    found = {name: np.zeros(system.nc) for name in ("closed", "sticks", "direction", "rebounds", "approach")}
+def impact_at(table: NDArray[np.void], system: System, parameters: Array) -> Array:
+    """Closed, sticks, direction of slip, rebounds and approach velocity (5, nc) of an impact, by its entries in the
+    table of impacts; 0 of contacts that are not in it."""
     mu = friction_of(system, parameters)
-    for one in table[table["P_N"] > 0.0]:
-        k = system.contact_names.index(str(one["contact"]))
-        inside = abs(one["P_T"]) < mu[k] * one["P_N"] * (1.0 - INSIDE)
-        found["closed"][k], found["sticks"][k] = 1.0, 1.0 * (inside and mu[k] > 0.0)
-        found["direction"][k] = 0.0 if inside else -np.sign(one["P_T"])
-        found["rebounds"][k] = 1.0 * (one["gamma_plus"] > -LASTS * one["gamma_minus"])
-        found["approach"][k] = -one["gamma_minus"]
-    return Impact(**found)
+    rows = table[table["P_N"] > 0.0]
+    k = [system.contact_names.index(name) for name in rows["contact"].tolist()]
+    inside = np.abs(rows["P_T"]) < mu[k] * rows["P_N"] * (1.0 - INSIDE)
+    found = np.zeros((5, system.nc))
+    found[0, k], found[1, k] = 1.0, inside & (mu[k] > 0.0)
+    found[2, k] = np.where(inside, 0.0, -np.sign(rows["P_T"]))
+    found[3, k] = rows["gamma_plus"] > -LASTS * rows["gamma_minus"]
+    found[4, k] = -rows["gamma_minus"]
+    return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.derivatives.measures import Measure, Measures, OfRows
@@ -63,7 +64,7 @@ class Sensitivities:
     defect: float
     range: Array
     _measures: Measures
-    _order: tuple[int, ...]
+    _back: NDArray[np.intp]  # from the order of the sweep to that of the names
 
     @property
     def sweep(self) -> Sweep:
@@ -73,12 +74,9 @@ class Sensitivities:
     def measure(self, what: str | OfRows) -> tuple[float, Array]:
         """A number of the run, see `gradient`, and its derivatives (m,)."""
         assert self.trajectory.origin is not None
-        value, change = self._measures(
-            Measure.named(what, self.trajectory.origin.system) if isinstance(what, str) else what
-        )
-        found = np.empty_like(change)
-        found[list(self._order)] = change
-        return value, found
+        asked = Measure.named(what, self.trajectory.origin.system) if isinstance(what, str) else what
+        value, change = self._measures(asked)
+        return value, change[self._back]
 
     def of(self, name: str, row: int = -1) -> Array:
         """Derivatives (m,) of a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``, at a row."""
@@ -218,22 +216,17 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Itera
         raise InputError("Outputs of sampled controllers have no derivatives; compare two runs, or use a Load.")
     names, parameters, starts = _chosen(system, wrt)
     at, order = _values(trajectory, names), [*parameters, *starts]
-    moved = np.r_[np.full(system.nq, np.abs(trajectory.q.array - trajectory.q.array[0]).max()),
-                  np.full(system.nv, np.abs(trajectory.left.v.array).max())] + 1e-300  # fmt: skip
+    sweep = Sweep(trajectory, system, p, list(parameters.values()))
     sizes = np.array([abs(x) or 1.0 for x in at])
-    sizes[list(starts)] = moved[list(starts.values())]
-    index = list(parameters.values())
-    sweep = Sweep(trajectory, system, p, index, sizes[order])
-    wanted = {Measure.named(one, system).integrand(system) for one in of}
+    sizes[list(starts)] = sweep.scale[list(starts.values())]
+    wanted = {Measure.named(one, system).integrand for one in of}
     integrands = sorted(one for one in wanted if one is not None)
-    swept = sweep.run(_start(sweep, list(starts.values())), integrands)
-    S = np.empty_like(swept.S)
-    S[:, :, order] = swept.S
-    # derivatives of events in the order of the names as well
+    swept = sweep.run(_start(sweep, list(starts.values())), sizes[order], integrands)
     back = np.argsort(order)
+    S = np.take(swept.S, back, axis=2)
     events = tuple(Event(**{**vars(one), **{k: getattr(one, k)[back] for k in ("dt", "drate", "dimpulse")}})
                    for one in swept.events)  # fmt: skip
-    growth = np.nanmax(np.abs(S) * sizes / moved[:, None], axis=(1, 2), initial=0.0)
+    growth = np.nanmax(np.abs(S) * sizes / sweep.scale[:, None], axis=(1, 2), initial=0.0)
     far = np.flatnonzero(growth > HORIZON)
     ends = swept.ends
     if far.size and (ends is None or far[0] < ends[0]):
@@ -246,7 +239,7 @@ def sensitivities(trajectory: Trajectory, wrt: str | Sequence[str], *, of: Itera
         verdict = f"no derivatives from t = {trajectory.t[ends[0]]:.6g} s on: {ends[1]}"
     return Sensitivities(trajectory, names, S[:, : system.nq], S[:, system.nq :], events, verdict, ends is None,
                          swept.defect, _range(events, float(trajectory.t[-1]), len(names)),
-                         Measures(sweep, swept, integrands), tuple(order))  # fmt: skip
+                         Measures(sweep, swept, integrands), back)  # fmt: skip
 
 
 def _chosen(system: System, wrt: str | Sequence[str]) -> tuple[tuple[str, ...], dict[int, int], dict[int, int]]:

@@ -15,14 +15,14 @@ Leine, Nijmeijer (2004), Dynamics and Bifurcations of Non-Smooth Mechanical Syst
 Di Bernardo, Budd, Champneys, Kowalczyk (2008), Piecewise-smooth Dynamical Systems, section 2.5.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.derivatives.equations import DEPENDENT, PhaseEquations
-from nonsmooth.derivatives.phases import Impact, Phases, friction_of, impact_at, impact_rows, phases_of
+from nonsmooth.derivatives.phases import friction_of, impact_at, impact_rows, phases_of
 from nonsmooth.derivatives.transitions import transitions
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
@@ -99,13 +99,9 @@ class NoDerivative(Exception):
 
 
 class Sweep:
-    """One pass over the rows of a run; the first derivatives are by the parameters `wrt`, the others by the start.
-    A change of `sizes` (m,) is one of the order of the motion."""
+    """One pass over the rows of a run; the first derivatives are by the parameters `wrt`, the others by the start."""
 
-    def __init__(
-        self, trajectory: Trajectory, system: System, parameters: Array, wrt: Sequence[int], sizes: Array
-    ) -> None:
-        self.sizes = sizes
+    def __init__(self, trajectory: Trajectory, system: System, parameters: Array, wrt: Sequence[int]) -> None:
         self.trajectory, self.system, self.parameters = trajectory, system, parameters
         self.equations = PhaseEquations(system, wrt, parameters)
         self.t, self.q = np.asarray(trajectory.t), np.asarray(trajectory.q.array)
@@ -116,19 +112,19 @@ class Sweep:
         self.events: list[Event] = []
         self.jumps: list[Jump] = []
 
-    def run(self, start: Array, integrands: Sequence[int] = ()) -> Swept:
+    def run(self, start: Array, sizes: Array, integrands: Sequence[int] = ()) -> Swept:
         """Derivatives at all rows of those at the start (nq + nv, m), of which the first are by parameters; integrals
-        of some of (q, v, forces), by rising indices."""
-        own, n = self.equations.own, self.equations.n
-        steps, successors, integrals = transitions(
-            self.equations, self.t, self.q, self.v, self.phases.modes, integrands
-        )
+        of some of (q, v, forces), by rising indices. A change of `sizes` (m,) is one of the order of the motion."""
+        own, n, self.sizes = self.equations.own, self.equations.n, sizes
+        modes = self.phases.modes
+        steps, successors, integrals = transitions(self.equations, self.t, self.q, self.v, modes, integrands)
         missed = np.abs(successors - np.hstack([self.q, self.left])[1:]) / self.scale
         defect = float(np.nanmax(missed, initial=0.0))
         found = np.full((len(self.t), n, start.shape[1]), np.nan)
-        changes = np.concatenate([[False], self.phases.changes(), [False]])
+        changes = np.r_[False, np.any(np.diff(modes, axis=0) != 0.0, axis=1), False]  # of the phase, at each row
         struck = {row: impact_at(table, self.system, self.parameters) for row, table in impact_rows(self.trajectory)}
         S, ends = start, None
+        self.no_impulses = np.zeros(self.system.nc), np.zeros((self.system.nc, start.shape[1]))  # and derivatives
         self.largest, self.left_over = np.abs(start), max(LEFT, LARGER * defect)
         for row in range(len(self.t)):
             try:
@@ -154,9 +150,11 @@ class Sweep:
             self.largest = np.maximum(self.largest, np.abs(S))
         return Swept(found, self.events, self.jumps, integrals, defect, ends)
 
-    def _padded(self, P: Array, S: Array) -> Array:
-        """Derivatives by the parameters, and zeros for those by the start."""
-        return np.hstack([P, np.zeros((len(P), S.shape[1] - P.shape[1]))])
+    def _change(self, D: Array, S: Array) -> Array:
+        """Derivatives at one time of what has the derivatives D by t, (q, v) and the parameters; S those of (q, v)."""
+        by_x, by_p = np.split(D[..., 1:], [self.equations.n], axis=-1)
+        by_start = np.zeros((*D.shape[:-1], S.shape[1] - self.equations.own))
+        return np.asarray(by_x @ S + np.concatenate([by_p, by_start], axis=-1))
 
     def _rates(self, row: int, step: int, v: Array) -> tuple[Array, Array]:
         """f (nx,) at a row in the phase of a step, and forces with their derivatives by t, x and the parameters."""
@@ -168,34 +166,30 @@ class Sweep:
         """Rate of a held row along the motion before an event, and the derivative of the time at which it vanishes."""
         _, D = self.equations.held(self.t[row], self.q[row], v)
         rate = float(D[index, 0] + D[index, 1 : 1 + self.equations.n] @ before)
-        change = (
-            D[index, 1 : 1 + self.equations.n] @ S + self._padded(D[index : index + 1, 1 + self.equations.n :], S)[0]
-        )
         if abs(rate) <= HELD * HELD * self.scale[-1]:
             raise NoDerivative("what vanishes at the event does so without a rate: a grazing contact")
-        return rate, -change / rate
+        return rate, -self._change(D[index], S) / rate
 
-    def _after_impact(self, row: int, impact: Impact, S: Array) -> tuple[Array, float]:
+    def _after_impact(self, row: int, impact: Array, S: Array) -> tuple[Array, float]:
+        closed, _, direction, rebounds, approaches = impact
         system, n, own = self.system, self.equations.n, self.equations.own
         at_start, last = row == 0, len(self.t) - 2
-        open_before = impact.closed.astype(bool) & (
-            np.zeros(system.nc, dtype=bool) if at_start else self.phases.closed[row - 1] == 0.0
-        )
-        fastest = impact.approach.max(initial=0.0)
-        striking = np.flatnonzero(open_before & (impact.approach > TOUCHES * fastest))
+        fast = approaches > TOUCHES * approaches.max(initial=0.0)
+        was_open = self.phases.closed[row - 1] == 0.0  # before the impact; of no use at the start
+        striking = np.flatnonzero((closed == 1.0) & was_open & fast)
         if not at_start and not len(striking):
             raise NoDerivative("an impact follows another at once")
-        if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > impact.closed.sum():
+        if np.count_nonzero(self.trajectory.impacts["t"] == self.t[row]) > closed.sum():
             raise NoDerivative("impacts follow one another at once")
-        if system.dimension == 3 and np.any(impact.direction):
+        if system.dimension == 3 and np.any(direction):
             raise NoDerivative("a contact slips in an impact in space, which is not differentiated")
-        z, D = self.equations.impact(self.t[row], self.q[row], self.left[row], impact.modes)
+        z, D = self.equations.impact(self.t[row], self.q[row], self.left[row], impact[:4].ravel())
         error = float(np.abs(z[: system.nv] - self.v[row]).max() / self.scale[-1])
         dt, before = np.zeros(S.shape[1]), np.zeros(n)
         rate = 0.0
         if not at_start:
             before = self._rates(row, row - 1, self.left[row])[0]
-            which, *others = striking[np.argsort(-impact.approach[striking])].tolist()
+            which, *others = striking[np.argsort(-approaches[striking])].tolist()
             rate, dt = self._time_of(row, self.left[row], system.ng + which, before, S)
             for other in others:  # together by geometry, such as both ends of a slide that cannot tilt, or by chance
                 its_rate, its_dt = self._time_of(row, self.left[row], system.ng + other, before, S)
@@ -213,10 +207,11 @@ class Sweep:
             after -= np.outer(self._rates(row, min(row, last), self.v[row])[0], dt)
             _, H = self.equations.held(self.t[row], self.q[row], self.left[row])
             approach = system.ng + system.nc + system.ng + which
-            drate = H[approach, 0] * dt + H[approach, 1 : 1 + n] @ dx + self._padded(H[[approach], 1 + n :], S)[0]
+            drate = H[approach, 0] * dt + H[approach, 1 : 1 + n] @ dx
+            drate[:own] += H[approach, 1 + n :]
             place = system.nv + system.ng + which
             self.events.append(Event(float(self.t[row]), row, "impact", system.contact_names[which], rate, dt, drate,
-                                     float(z[place]), dz[place], impact.rebounds[which] == 0.0))  # fmt: skip
+                                     float(z[place]), dz[place], rebounds[which] == 0.0))  # fmt: skip
         return self._held(row, min(row, last), after), error
 
     def _after_jump(self, row: int, S: Array) -> tuple[Array, float]:
@@ -229,24 +224,25 @@ class Sweep:
             raise NoDerivative("the velocity of a driver jumps, and with it the contacts change")
         change = D[: n - nq, 1 : 1 + n] @ S
         change[:, :own] += D[: n - nq, 1 + n :]
-        self.jumps.append(Jump(row, S, np.zeros(S.shape[1]), *self._none(S)))
+        self.jumps.append(Jump(row, S, np.zeros(S.shape[1]), *self.no_impulses))
         return np.vstack([S[:nq], change]), error
-
-    def _none(self, S: Array) -> tuple[Array, Array]:
-        """Impulses of contacts, and derivatives, where there are none."""
-        return np.zeros(self.system.nc), np.zeros((self.system.nc, S.shape[1]))
 
     def _after_change(self, row: int, S: Array) -> Array:
         """Derivatives after a change of phase without an impact; only the end of a slip changes them."""
         phases, v, system = self.phases, self.v[row], self.system
         f, forces = self._rates(row, row - 1, v)
-        for kind, k in _changes(phases, row):
+        closed, stays, slip = phases.closed[row - 1] == 1.0, phases.closed[row] == 1.0, phases.direction[row - 1]
+        kinds = {
+            "slip ends": closed & stays & (slip != 0.0) & (phases.direction[row] != slip), "opens": closed & ~stays,
+            "slips": closed & stays & (phases.sticks[row - 1] == 1.0) & (phases.sticks[row] == 0.0),
+        }  # fmt: skip
+        for kind, k in ((kind, int(k)) for kind, which in kinds.items() for k in np.flatnonzero(which)):
             if kind == "slip ends":
                 if system.dimension == 3:
                     raise NoDerivative("a slip in space ends, which is not differentiated")
                 slip = 2 * (system.ng + system.nc) + k
                 rate, dt = self._time_of(row, v, slip, f, S)
-                self.jumps.append(Jump(row, S, dt, *self._none(S)))
+                self.jumps.append(Jump(row, S, dt, *self.no_impulses))
                 S = S + np.outer(f - self._rates(row, row, v)[0], dt)
             elif kind == "slips" and system.dimension == 3:
                 raise NoDerivative("a slip in space begins, which is not differentiated")
@@ -258,7 +254,7 @@ class Sweep:
                     mu = friction_of(system, self.parameters)[k]
                     vanishing = mu * vanishing - np.sign(forces[ng + nc + k, 0]) * forces[ng + nc + k]
                 rate = float(vanishing[1] + vanishing[2 : 2 + n] @ f)
-                change = vanishing[2 : 2 + n] @ S + self._padded(vanishing[None, 2 + n :], S)[0]
+                change = self._change(vanishing[1:], S)
                 dt = np.divide(-change, rate, out=np.full_like(change, np.inf), where=rate != 0.0)
             none = np.zeros_like(dt)
             self.events.append(Event(float(self.t[row]), row, kind, system.contact_names[k], rate, dt, none, 0.0, none))
@@ -271,26 +267,14 @@ class Sweep:
         integration has left is removed."""
         system, n = self.system, self.equations.n
         _, H = self.equations.held(self.t[row], self.q[row], self.v[row])
-        change = H[:, 1 : 1 + n] @ S + self._padded(H[:, 1 + n :], S)
+        change = self._change(H, S)
         closed, sticks = self.phases.closed[step], self.phases.sticks[step]
         held = np.concatenate([np.ones(system.ng), closed, np.ones(system.ng), closed,
                                np.repeat(sticks, system.dimension - 1)]).astype(bool)  # fmt: skip
-        size = np.abs(H[:, 1 : 1 + n]) @ np.abs(S) + np.abs(self._padded(H[:, 1 + n :], S))
+        size = self._change(np.abs(H), np.abs(S))
         by_x = np.abs(H[:, 1 : 1 + n])
         noise = ROUND_OFF * (by_x @ self.scale)[:, None] / self.sizes + self.left_over * by_x @ self.largest
         if np.any((np.abs(change) > HELD * size + noise)[held]):
             raise NoDerivative("several contacts close or stick at one instant")
         left = np.linalg.lstsq(H[held, 1 : 1 + n] * self.scale, change[held], rcond=DEPENDENT)[0]
         return S - self.scale[:, None] * left
-
-
-def _changes(phases: Phases, row: int) -> Iterator[tuple[str, int]]:
-    """Kinds of changes at a row between two steps, with their contacts; the end of a slip first."""
-    closed, sticks, direction = ((one[row - 1], one[row]) for one in (phases.closed, phases.sticks, phases.direction))
-    lasting = (closed[0] == 1.0) & (closed[1] == 1.0)
-    for k in np.flatnonzero(lasting & (direction[0] != 0.0) & (direction[1] != direction[0])):
-        yield "slip ends", int(k)
-    for k in np.flatnonzero((closed[0] == 1.0) & (closed[1] == 0.0)):
-        yield "opens", int(k)
-    for k in np.flatnonzero(lasting & (sticks[0] == 1.0) & (sticks[1] == 0.0)):
-        yield "slips", int(k)

@@ -153,8 +153,8 @@ class _Problem:
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
         """Inputs that scatter: those chosen, and those without a price."""
-        own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
-        return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
+        own = self.kinematics.inputs.items()
+        return {name: one for name, one in own if isinstance(one, Scatter) and name not in self.priced} | dict(chosen)
 
     def moments(self, chosen: Mapping[str, Scatter]) -> tuple[Array, Array]:
         """Standard deviation and mean of the deviation at each pose."""
@@ -177,7 +177,7 @@ class _Problem:
 
     def best(self, fixed: Mapping[str, Scatter]) -> tuple[float, dict[str, float]] | None:
         """Least cost and continuous tolerances beside fixed choices; None if these alone exceed the limit."""
-        from scipy.optimize import brentq
+        from scipy.optimize import brentq, minimize
 
         sd, shift = self.moments(fixed)
         allowed = np.zeros(len(shift))  # the largest standard deviation at each pose with which the yield is reached
@@ -197,7 +197,25 @@ class _Problem:
         if np.any(np.max(s, axis=1) <= 0.0):
             name = names[int(np.argmin(np.max(s, axis=1)))]
             raise InputError(f'"{name}" has no effect on the deviation at these poses: leave it out.')
-        t = _lagrange(a, k, s, left)
+        # Lagrange's condition, of least cost ``sum a / t^k`` with ``sum (s t)^2 <= left`` at every pose
+        if s.shape[1] == 1 and np.all(k == k[0]):
+            t = (a / s[:, 0] ** 2) ** (1.0 / (k[0] + 2.0))
+            t = np.asarray(t * math.sqrt(left[0] / np.sum((s[:, 0] * t) ** 2)))
+        else:
+            start = np.array([math.sqrt(np.min(left / (len(a) * np.maximum(row**2, 1e-300)))) for row in s])
+            unit = float(np.sum(a / start**k))
+            found = minimize(
+                lambda x: float(np.sum(a / (start * np.exp(x)) ** k)) / unit, np.zeros(len(a)), method="SLSQP",
+                jac=lambda x: -k * a / (start * np.exp(x)) ** k / unit,
+                constraints={
+                    "type": "ineq", "fun": lambda x: 1.0 - ((s * (start * np.exp(x))[:, None]) ** 2).sum(axis=0) / left,
+                    "jac": lambda x: -2.0 * ((s * (start * np.exp(x))[:, None]) ** 2 / left).T,
+                }, options={"maxiter": 500, "ftol": 1e-14},
+            )  # fmt: skip
+            t = start * np.exp(found.x)
+            t = np.asarray(
+                t * math.sqrt(float(np.min(left / ((s * t[:, None]) ** 2).sum(axis=0))))
+            )  # on the constraint
         return float(np.sum(a / t**k)), dict(zip(names, t.tolist(), strict=True))
 
 
@@ -222,39 +240,17 @@ def _cheapest(
     return best[0], {name: best[1][name] for name in order}
 
 
-def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
-    """Tolerances of least cost ``sum a / t^k`` with ``sum (s t)^2 <= left`` at every pose, s (n, poses)."""
-    if s.shape[1] == 1 and np.all(k == k[0]):
-        t = (a / s[:, 0] ** 2) ** (1.0 / (k[0] + 2.0))
-        return np.asarray(t * math.sqrt(left[0] / np.sum((s[:, 0] * t) ** 2)))
-    from scipy.optimize import minimize
-
-    start = np.array([math.sqrt(np.min(left / (len(a) * np.maximum(row**2, 1e-300)))) for row in s])
-    unit = float(np.sum(a / start**k))
-    found = minimize(
-        lambda x: float(np.sum(a / (start * np.exp(x)) ** k)) / unit, np.zeros(len(a)), method="SLSQP",
-        jac=lambda x: -k * a / (start * np.exp(x)) ** k / unit,
-        constraints={
-            "type": "ineq", "fun": lambda x: 1.0 - ((s * (start * np.exp(x))[:, None]) ** 2).sum(axis=0) / left,
-            "jac": lambda x: -2.0 * ((s * (start * np.exp(x))[:, None]) ** 2 / left).T,
-        }, options={"maxiter": 500, "ftol": 1e-14},
-    )  # fmt: skip
-    t = start * np.exp(found.x)
-    return np.asarray(t * math.sqrt(float(np.min(left / ((s * t[:, None]) ** 2).sum(axis=0)))))  # on the constraint
-
-
 def _power(name: str, one: Any) -> tuple[float, float]:
     """a and k of the costs a / t^k."""
-    if name.endswith(".clearance"):
-        wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
-        raise InputError(f'cost: "{name}" {wanted}, got {shown(one)}.')
+    wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
+    require(not name.endswith(".clearance"), f'cost: "{name}" {wanted}', one)
     pair = isinstance(one, tuple | list) and len(one) == 2
     a, k = (one, 1.0) if is_number(one) else tuple(one) if pair else (math.nan, math.nan)
-    if not (is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP):
-        raise InputError(
-            f'cost: "{name}" takes a > 0 of costs a / t, (a, k) of a / t^k with k up to {STEEP:g}, or costs by choice, '
-            f'as {{"IT7": 5.0}}, got {shown(one)}.'
-        )
+    require(
+        is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP,
+        f'cost: "{name}" takes a > 0 of costs a / t, (a, k) of a / t^k with k up to {STEEP:g}, or costs by choice, as '
+        '{"IT7": 5.0}', one,
+    )  # fmt: skip
     return float(a), float(k)
 
 
@@ -270,9 +266,9 @@ def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tupl
             one = stated(text)
         else:
             raise InputError(f'cost: "{name}" takes grades "IT7", fits "20 H7/g6" or "0.12 ±3e-5", got {shown(text)}.')
-        if isinstance(one, Fit) != (name.rpartition(".")[2] == "clearance"):
-            needs = "a fit" if name.endswith(".clearance") else "a grade or a tolerance"
-            raise InputError(f'cost: "{name}" takes {needs}, got {shown(text)}.')
+        of_fits = name.rpartition(".")[2] == "clearance"
+        needs = "a fit" if of_fits else "a grade or a tolerance"
+        require(isinstance(one, Fit) == of_fits, f'cost: "{name}" takes {needs}', text)
         found.append((one, float(amount)))
     if not found:
         raise InputError(f'cost: "{name}" offers no choice.')

@@ -20,9 +20,8 @@ def check_processes(executor: Any, progress: Any = None) -> None:
             "executor must be a number of processes, at least 1, an executor of concurrent.futures, a Dask client, or "
             f'the address of a Dask scheduler, as "tcp://host:8786", got {shown(executor)}.'
         )
-    require(
-        progress is None or progress is False or callable(progress), "progress must be True or a function", progress
-    )
+    told = progress is None or progress is False or callable(progress)
+    require(told, "progress must be True or a function", progress)
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:

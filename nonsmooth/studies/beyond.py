@@ -75,9 +75,8 @@ def _statistics(trial: Trial, seconds: float, workers: int) -> Statistics | str:
 
 def compared(system: System) -> list[str]:
     """Measures that rigid and compliant contact have alike."""
-    contacts = system.contact_names
     words = ("mean-force", "force-over", "contact-share")
-    return [RATE, *(f"{word}:{name}" for word in words for name in contacts), "impacts"]
+    return [RATE, *(f"{word}:{name}" for word in words for name in system.contact_names), "impacts"]
 
 
 def difference_of(a: Statistic, b: Statistic) -> tuple[float, float]:

@@ -156,8 +156,7 @@ def periodic_section(
     record = 1
     if not isinstance(steps, ConstantStep | Landing | ErrorControl):
         check_count("steps", steps)
-        record = steps
-        steps = ConstantStep(period / steps)
+        record, steps = steps, ConstantStep(period / steps)
     if not (isinstance(system, System) and isinstance(state, State | None)):
         raise InputError(f"A section needs a System, as of build(), and a State, got {shown(system)}, {shown(state)}.")
     first = system.start.t if state is None else state.t

@@ -215,8 +215,7 @@ class Trial:
 
     def alike(self, other: Case) -> bool:
         """Whether another case has the same accurate solution."""
-        own = self.case
-        kinds = [(one.contact, one.parameters, one.exact, one.by_landing) for one in (own, other)]
+        kinds = [(one.contact, one.parameters, one.exact, one.by_landing) for one in (self.case, other)]
         return kinds[0] == kinds[1]
 
     def grid(self, points: int = GRID) -> Array:

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics import (
-    agreement,
-    contact_intervals,
-    contact_share,
-    dissipated,
-    impacts,
-    mean_forces,
-)
+from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
 from nonsmooth.diagnostics.contacts import INTERVALS, first_impulse
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
@@ -495,15 +488,11 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     contacts = run.gap.names
     touches = contact_intervals(run)
     hits = touches[touches["approach"] > 0.0]
-    first = hits[0] if len(hits) else None
+    first = hits[0] if len(hits) else dict.fromkeys(("start", "approach", "separation"), math.nan)
     forces = mean_forces(run, edges)
     depths = np.array([0.0 + np.max(touches["depth"][touches["contact"] == one], initial=0.0) for one in contacts])
     assert run.origin is not None
     sizes = clearances(run.origin.system, run.origin.parameters)
-
-    def of_first(name: str) -> float:
-        return float("nan") if first is None else float(first[name])
-
     return {
         "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
@@ -512,9 +501,8 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
         "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
-        "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
-        "first_impulse": first_impulse(run),
-        "first_approach": of_first("approach"),
-        "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
+        "impacts": len(impacts(run, threshold)), "first_impact": float(first["start"]),
+        "first_impulse": first_impulse(run), "first_approach": float(first["approach"]),
+        "first_separation": float(first["separation"]), "contact_share": contact_share(run), "loss": dissipated(run),
         "steps": len(run.t) - 1, "evaluations": evaluations(run),
     }  # fmt: skip

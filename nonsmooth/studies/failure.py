@@ -134,15 +134,11 @@ def failure_probability(
         failed = sum(int(np.any(part > 0.0, axis=1).sum()) for part in parts)
         return Failure(method, failed / runs, *share_bounds(failed, runs, confidence), confidence, runs)
     with _openturns(seed) as ot:
-        if method == "subset":
-            return _sample(ot, states, method, runs, confidence, None)
-        points = _nearest_points(ot, states)
-        if method == "form":
-            probability = _united([(float(np.linalg.norm(u)), u) for u in points])
-            return Failure(
-                method, probability, probability, probability, confidence, states.evaluations, states.derivatives
-            )
-        return _sample(ot, states, method, runs, confidence, points)
+        points = [] if method == "subset" else _nearest_points(ot, states)
+        if method != "form":
+            return _sample(ot, states, method, runs, confidence, points)
+        united = _united(points)
+        return Failure(method, united, united, united, confidence, states.evaluations, states.derivatives)
 
 
 def share_bounds(count: int, runs: int, confidence: float) -> tuple[float, float]:
@@ -314,8 +310,8 @@ def _searched(state: Callable[[Array], Array], slopes: Callable[[Array], Array],
     )
 
 
-def _united(points: list[tuple[float, Array]]) -> float:
-    """Probability of the union of half spaces with nearest points u at distances beta: upper bound of Ditlevsen."""
+def _united(points: list[Array]) -> float:
+    """Probability of the union of half spaces with these nearest points: upper bound of Ditlevsen."""
     from scipy.integrate import quad
     from scipy.stats import norm
 
@@ -329,20 +325,20 @@ def _united(points: list[tuple[float, Array]]) -> float:
         found = quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)
         return float(found[0])
 
-    points, total = sorted(points, key=lambda one: one[0]), 0.0
-    for i, (beta, u) in enumerate(points):
-        shared = [both(beta, other, float(u @ v) / max(beta * other, 1e-300)) for other, v in points[:i]]
+    known, total = sorted(((float(np.linalg.norm(u)), u) for u in points), key=lambda one: one[0]), 0.0
+    for i, (beta, u) in enumerate(known):
+        shared = [both(beta, other, float(u @ v) / max(beta * other, 1e-300)) for other, v in known[:i]]
         total += float(norm.sf(beta)) - max(shared, default=0.0)
     return min(total, 1.0)
 
 
-def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None) -> Failure:
-    """Importance sampling around points, or subset simulation."""
+def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array]) -> Failure:
+    """Importance sampling around points, or subset simulation without any."""
     from scipy.stats import norm
 
     event = _event(ot, lambda u: np.minimum(np.max(states(u), axis=1), FAILED), states.inputs)
     block = min(BLOCK, runs)
-    if points is None:
+    if not points:
         algorithm = ot.SubsetSampling(event)
     else:
         parts = [ot.Normal(ot.Point(u), ot.CovarianceMatrix(states.inputs)) for u in points]
@@ -355,7 +351,7 @@ def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float,
     algorithm.run()
     result = algorithm.getResult()
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
-    if points is not None:
+    if points:
         low, high = max(0.0, probability - half), min(1.0, probability + half)
         return Failure(method, probability, low, high, confidence, states.evaluations, states.derivatives)
     # Bounds of subset simulation, whose result is about lognormal. Chains of a subset start from products of the one

@@ -35,7 +35,7 @@ from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require, shown
 from nonsmooth.studies.arguments import mapping
 
 #: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
@@ -61,11 +61,11 @@ def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | N
     return next((one for one in names if one in known), None)
 
 
+@dataclass(eq=False)
 class Starts:
     """Initial states of a system with other parameters: least motion closes joints, and ideal ones for clearances."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    system: System
 
     @cached_property
     def ideal(self) -> System:
@@ -292,8 +292,7 @@ class Kinematics:
                     J = np.asarray(found[1]).reshape(-1, n, nv).swapaxes(0, 1)
                     step = -_least(J, r.T).T
                 at = np.asarray(advance(at, step))
-        left = np.flatnonzero(~(worst < ADMITTED)) if nominal else np.zeros(0, int)
-        if left.size:
+        if nominal and (left := np.flatnonzero(~(worst < ADMITTED))).size:
             rest, worst[left] = self._newton(t, held, q, p[left])
             at[:, left] = rest.T
         return at.T, worst
@@ -327,6 +326,7 @@ class Kinematics:
 
     def _slack(self, directions: Mapping[str, Any] | None) -> list[_Slack]:
         wanted, d, found = mapping("directions", directions), self.system.dimension, []
+        p = dict(zip(self._names, self.parameters, strict=True))
         for name in wanted:
             if name not in self._clearances:
                 known = ", ".join(self._clearances) or "none"
@@ -334,7 +334,14 @@ class Kinematics:
         for name, element in self._clearances.items():
             direction = wanted.get(name, LOAD)
             columns = [self._names.index(f"{name}.at_a_{axis}") for axis in "xyz"[:d]]
-            basis, towards = self._directions(name), []
+            # orthonormal directions in which the point may be displaced, in the frame of the first body
+            if d == 2 and f"{name}.direction" in p:  # across a guide
+                basis = np.array([[-math.sin(p[f"{name}.direction"])], [math.cos(p[f"{name}.direction"])]])
+            elif f"{name}.axis_a_x" in p:
+                basis = np.linalg.svd(np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])[None])[2][1:].T
+            else:
+                basis = np.eye(d)
+            towards = []
             if isinstance(direction, str) and direction == ANY:
                 found.append(_Slack(name, columns, basis, None))
                 continue
@@ -359,15 +366,6 @@ class Kinematics:
                 towards.append(basis @ along / np.linalg.norm(along))
             found.append(_Slack(name, columns, basis, towards))
         return found
-
-    def _directions(self, name: str) -> Array:
-        """Orthonormal directions in which the point may be displaced, in the frame of the first body."""
-        d, p = self.system.dimension, dict(zip(self._names, self.parameters, strict=True))
-        if d == 2 and f"{name}.direction" in p:  # across a guide
-            return np.array([[-math.sin(p[f"{name}.direction"])], [math.cos(p[f"{name}.direction"])]])
-        if f"{name}.axis_a_x" not in p:
-            return np.eye(d)
-        return np.linalg.svd(np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])[None])[2][1:].T
 
     def _changes(self, names: list[str], values: Array, k: int) -> Array:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
@@ -420,10 +418,8 @@ def _poses(system: System, held: Mapping[str, Any], t: Any) -> list[tuple[float,
     columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in given]
     count = max(len(column) for column in columns)
     for name, column in zip(held, columns, strict=True):
-        if column.ndim != 1 or len(column) not in (1, count) or not np.all(np.isfinite(column)):
-            raise InputError(
-                f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}."
-            )
+        fits = column.ndim == 1 and len(column) in (1, count) and np.all(np.isfinite(column))
+        require(fits, f"pose: {name} takes a number, or as many as the others ({count})", held[name])
         if units[name] == "rad" and (far := np.max(np.abs(column))) > 2 * math.pi:
             warnings.warn(f'pose: {name} is {far:g} rad, more than a turn; is it "{far:g} deg"?', ModelWarning, 3)
     return [(0.0, row) for row in np.stack([np.broadcast_to(column, count) for column in columns], axis=1)]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.state import State
@@ -25,14 +26,14 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require
 from nonsmooth.step.control import TENTH, ErrorControl, StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.statistics.estimates import CONFIDENCE, Part, Sample, estimates, stated, transient
 from nonsmooth.studies.statistics.measures import BLOCK, COUNTED, OVER, Measure, Named, period_of
-from nonsmooth.studies.statistics.members import Advanced, Members, Windows
+from nonsmooth.studies.statistics.members import Members, Windows
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.workers import is_local, outcomes, width
 from nonsmooth.trajectory.dataset import texts
@@ -179,11 +180,8 @@ class Statistics(Result):
         if self.spectra:
             coordinates["of_spectrum"] = texts(SPECTRAL)
         facts = {
-            "title": f"statistics of {self.system}",
-            "verdict": self.verdict,
-            "kind": self.kind,
-            "window": self.window,
-        }
+            "title": f"statistics of {self.system}", "verdict": self.verdict, "kind": self.kind, "window": self.window,
+        }  # fmt: skip
         return data, coordinates, facts
 
 
@@ -251,8 +249,7 @@ def long_run(
     check_count("seed", seed, 0)
     times = {"t_end": t_end, "period": period, "window": window, "max_seconds": max_seconds, "precision": precision}
     for name, value in times.items():
-        if value is not None and not (is_number(value) and value > 0.0):
-            raise InputError(f"{name} must be a positive number, got {shown(value)}.")
+        require(value is None or is_number(value) and value > 0.0, f"{name} must be a positive number", value)
     system, p = system_of(mechanism, mapping("arguments", arguments)), mapping("parameters", parameters)
     check_known(system, p)
     period = period_of(system) if period is None and window is None else period
@@ -266,8 +263,8 @@ def long_run(
         )
     if t_end is not None and t_end <= system.start.t:
         raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {t_end:g}.")
-    if isinstance(measures, str) or not isinstance(measures, Sequence):
-        raise InputError(f"measures must be a list of names and functions, got {shown(measures)}.")
+    listed = isinstance(measures, Sequence) and not isinstance(measures, str)
+    require(listed, "measures must be a list of names and functions", measures)
     endless = t_end is None and precision is None
     runs = _Runs(
         system, stepper, None if dt is None else step_control(dt), p, tuple(measures), length, period, t_end,
@@ -319,13 +316,11 @@ class _Runs:
             )
         named = Named(system, self.window, period)
         given = given or tuple(named.usual())
+        self.spectra = [one.name for one in map(named.measure, given) if one.name.startswith(SPECTRUM)]
+        if self.spectra and self.whole:
+            raise InputError("A spectrum needs windows: give period or window.")
+        given = tuple(one for one in given if not str(one).startswith(SPECTRUM)) or tuple(named.usual())
         self.measures = [named.measure(one) for one in given]
-        self.spectra = [one for one in self.measures if one.name.startswith(SPECTRUM)]
-        if self.spectra:
-            if self.whole:
-                raise InputError("A spectrum needs windows: give period or window.")
-            given = tuple(one for one in given if not str(one).startswith(SPECTRUM)) or tuple(named.usual())
-            self.measures = [named.measure(one) for one in given]
         names = [one.name for one in self.measures]
         if len(set(names)) < len(names):
             raise InputError(f"Measures must have different names, got {', '.join(names)}.")
@@ -339,7 +334,7 @@ class _Runs:
         self.ladder = [
             Members(
                 system, scheme, steps, dict(parameters), given, self.window, period, places=places,
-                spectra=tuple(one.name for one in self.spectra), twin=twin, seed=seed,
+                spectra=tuple(self.spectra), twin=twin, seed=seed,
             )
             for scheme, steps in _ladder(system, stepper, control, self.window, self.whole)
         ]  # fmt: skip
@@ -354,72 +349,66 @@ class _Runs:
         return math.inf if self.budget is None else self.budget - (time.perf_counter() - self.clock)
 
     def next_level(self) -> bool:
-        """Take up the next finer steps, those with which a first run succeeds; False if there are none."""
+        """Take up the next finer steps, those with which a first run succeeds; False if there are none.
+
+        Its windows tell what all members share: windows per run, and what counts as an impact.
+        """
         while self.taken < len(self.ladder):
-            level = _Level(self.taken, self.ladder[self.taken])
+            ensemble = self.ladder[self.taken]
+            level = _Level(self.taken, ensemble)
             self.taken += 1
-            try:
-                if not self.whole:
-                    self._try(level)
-            except SimulationFailed as failure:
-                self.given_up.append(f"{level.words}: {failure}")
-                if self.taken == len(self.ladder) and not self.levels:
-                    raise
-                continue
+            if not self.whole:
+                system, end = ensemble.system, ensemble.system.start.t + FIRST * self.window
+                try:
+                    run = simulate(system, ensemble.stepper, t_end=end, dt=ensemble.control,
+                                   parameters=ensemble.parameters)  # fmt: skip
+                except SimulationFailed as failure:
+                    self.given_up.append(f"{level.words}: {failure}")
+                    if self.taken == len(self.ladder) and not self.levels:
+                        raise
+                    continue
+                # functions of a run have one value for all of its windows, so that there must be some of these
+                most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
+                ensemble.chunk = max(BLOCK if self.spectra else 1, min(int(FIRST * ROWS / len(run.t)), most))
+                level.seconds = run.wall_seconds / FIRST
+                if self.levels:
+                    ensemble.slowest = self.levels[0].ensemble.slowest
+                elif system.nc:
+                    approach = contact_intervals(run)["approach"]
+                    ensemble.slowest = COUNTED * float(np.nanmax(approach, initial=0.0))
             self.levels.append(level)
             return True
         return False
 
-    def _try(self, level: _Level) -> None:
-        """The first windows of a run, for what all members share: windows per run, and what counts as an impact."""
-        ensemble = level.ensemble
-        system, begin = ensemble.system, ensemble.system.start.t
-        run = simulate(system, ensemble.stepper, t_end=begin + FIRST * self.window, dt=ensemble.control,
-                       parameters=ensemble.parameters)  # fmt: skip
-        # functions of a run have one value for all of its windows, so that there must be some of these
-        most = min(256, (self.most or BEGIN) // 16 if self.functions else self.most or 256)
-        ensemble.chunk = max(BLOCK if self.spectra else 1, min(int(FIRST * ROWS / len(run.t)), most))
-        level.seconds = run.wall_seconds / FIRST
-        if self.levels:
-            ensemble.slowest = self.levels[0].ensemble.slowest
-        elif system.nc:
-            from nonsmooth.diagnostics import contact_intervals
-
-            ensemble.slowest = COUNTED * float(np.nanmax(contact_intervals(run)["approach"], initial=0.0))
-
-    def advance(self, levels: Sequence[_Level], windows: int, members: int) -> None:
-        """Let the members of levels have so many windows each."""
+    def advance(self, windows: int, members: int) -> None:
+        """Let the members of all levels have so many windows each."""
         tasks = [
             (level, k, windows - (level.done if k in level.windows else 0))
-            for level in levels for k in range(members)
+            for level in self.levels for k in range(members)
             if k not in level.windows or level.done < windows
         ]  # fmt: skip
         work = sum(level.seconds * count for level, _, count in tasks)
         quick = is_local(self.executor) and 0 < work < QUICK
-        executor, ensembles = 1 if quick else self.executor, [level.ensemble for level in levels]
+        executor, ensembles = 1 if quick else self.executor, {level.number: level.ensemble for level in self.levels}
         arguments = [
-            (levels.index(level), level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
+            (level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
-        advance = _Advance(ensembles)
-        for n, (number, made) in enumerate(outcomes(advance, arguments, executor=executor)):
+        found = outcomes(lambda level, *task: ensembles[level].advance(level, *task), arguments, executor=executor)
+        for n, (number, made) in enumerate(found):
             level, k, count = tasks[number]
-            self._take(level, k, count, made)
+            level.failed = level.failed or made.failed
+            if not made.failed:
+                own = level.windows.get(k)
+                level.windows[k] = made.windows if own is None else own.joined(made.windows)
+                level.states[k], level.seconds = made.state, made.seconds / count
+                kept, at = level.fields.setdefault(k, []), level.done
+                for length, fields in made.fields:
+                    kept.append((at, length, fields))
+                    at += length
             self.tell(f"{windows} windows, {level.ensemble.control}", (n + 1) / len(tasks))
-        for level in levels:
+        for level in self.levels:
             level.done = windows
-
-    def _take(self, level: _Level, k: int, count: int, made: Advanced) -> None:
-        level.failed = level.failed or made.failed
-        if made.failed:
-            return
-        own = level.windows.get(k)
-        level.windows[k] = made.windows if own is None else own.joined(made.windows)
-        level.states[k], level.seconds = made.state, made.seconds / count
-        kept, at = level.fields.setdefault(k, []), level.done
-        for length, fields in made.fields:
-            kept.append((at, length, fields))
-            at += length
 
     # ------------------------------------------------------------------------------------------------------- result
 
@@ -453,7 +442,7 @@ class _Runs:
         while True:
             before = [(level, dict(level.windows), level.done) for level in self.levels]
             try:
-                self.advance(self.levels, windows, members)
+                self.advance(windows, members)
             except KeyboardInterrupt:
                 for level, windows_before, done in before:
                     level.windows, level.done = windows_before, done
@@ -462,9 +451,8 @@ class _Runs:
                 if self.levels and self._stationary():
                     made = self._conclude(self.levels[-1].done)
                 words = f"`result` of this error is of {made.windows} windows" if made else "nothing is known yet"
-                raise Interrupted(
-                    f"Interrupted on the way to {windows} windows of each run; {words}.", result=made
-                ) from None
+                message = f"Interrupted on the way to {windows} windows of each run; {words}."
+                raise Interrupted(message, result=made) from None
             lost = [level for level in self.levels if level.failed]
             if not lost:
                 return
@@ -479,11 +467,8 @@ class _Runs:
 
     def _cost(self, windows: int, members: int) -> float:
         """Seconds that it takes to come to so many windows and members."""
-        count = width(self.executor)
-        todo = sum(
-            level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels
-        )  # fmt: skip
-        return todo / count
+        todo = (level.seconds * (windows * members - level.done * len(level.windows)) for level in self.levels)
+        return sum(todo) / width(self.executor)
 
     def _more(self, windows: int, members: int) -> tuple[int, int] | None:
         """Windows and members of the next round; None if the precision, the end or the budget is reached."""
@@ -500,30 +485,25 @@ class _Runs:
             next_ = min(next_, windows + int(0.9 * self.left / each)) if self.left < math.inf else next_
         return (next_, members) if next_ > windows * 1.1 or next_ == self.most != windows else None
 
-    def _dropped(self, levels: Sequence[_Level]) -> list[int]:
+    def _dropped(self) -> list[int]:
         """Rows that each measure takes to become stationary, at least."""
         if self.whole:
             return [0]
-        found = []
-        for level in levels:
-            values = np.stack([one.values[0] for one in level.windows.values()])
-            sample = self._sample(level, 0)
-            found.append(transient(values, not (sample.alike or sample.repeats)))
+        samples = (Sample.of(list(level.windows.values()), 0) for level in self.levels)
+        found = [transient(one.series, not (one.alike or one.repeats)) for one in samples]
         return np.max(found, axis=0).tolist()
 
     def _stationary(self) -> bool:
-        return 2 * max(self._dropped(self.levels)) <= self._rows
+        return 2 * max(self._dropped()) <= self._rows
 
     @property
     def _rows(self) -> int:
         return next(iter(self.levels[-1].windows.values())).values.shape[1]
 
-    def _sample(self, level: _Level, dropped: int) -> Sample:
-        return Sample.of(list(level.windows.values()), dropped)
-
     def _samples(self, levels: Sequence[_Level]) -> list[Sample]:
-        rows = max(self._dropped(self.levels), default=0)
-        return [self._sample(level, rows if 2 * rows <= self._rows else 0) for level in levels]
+        rows = max(self._dropped(), default=0)
+        rows = rows if 2 * rows <= self._rows else 0
+        return [Sample.of(list(level.windows.values()), rows) for level in levels]
 
     def _parts(self, levels: Sequence[_Level]) -> list[Part]:
         return estimates(self.measures, self._samples(levels))
@@ -544,15 +524,12 @@ class _Runs:
         found = []  # probabilities of differences as large as these, by Welch's test
         for a, b in zip(*(self._parts([level]) for level in self.levels[-2:]), strict=True):
             error, apart = math.hypot(a.error, b.error), abs(a.value - b.value)
-            if not error:
-                found.append(1.0 if not apart else 0.0)
-                continue
-            found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))))
+            found.append(2.0 * float(t.sf(apart / error, _welch_free(a, b))) if error else float(not apart))
         return bool(np.any(np.array(found) < (1 - CONFIDENCE) / len(self.measures)))
 
     def _conclude(self, windows: int) -> Statistics:
         """The result; InputError if the motion is not stationary."""
-        dropped = self._dropped(self.levels)
+        dropped = self._dropped()
         worst = int(np.argmax(dropped))
         regular = self._regular()
         if 2 * dropped[worst] > self._rows and not (regular and dropped[worst] < self._rows):
@@ -568,30 +545,34 @@ class _Runs:
         parts = self._exact(samples) if regular else estimates(self.measures, samples)
         pairs = [self._parts([level]) for level in self.levels[-2:]] if len(self.levels) > 1 else None
         found = {}
+        # the first steps, with their estimates, if those that count differ from them
+        biased = self.rejected or ((self.levels[-2], pairs[0]) if pairs is not None and differ else None)
         for i, (measure, part) in enumerate(zip(self.measures, parts, strict=True)):
-            found[measure.name] = self._estimate(i, measure, part, pairs, differ, regular)
-        kind = self._kind(regular, samples)
+            found[measure.name] = self._estimate(i, measure, part, pairs, biased, differ, regular)
+        if self.whole:
+            kind = "accurate" if regular else "sensitive"
+        elif regular:
+            kind = "periodic" if all(one.repeats for one in samples) else "predictable"
+        else:
+            kind = "several motions" if any(one.several for one in samples) else "chaotic"
         ensemble, transient = self.ladder[0], samples[0].dropped * samples[0].size
         series = samples[-1].values[:, 3].reshape(-1, samples[-1].values.shape[3])
         first = np.cumsum([0] + [1 + (one.over is not None) for one in self.measures[:-1]])
+        verdict = self._verdict(kind, found, biased[0].words if biased else "", differ)
         return Statistics(
             system=self.levels[0].ensemble.system.name, kind=kind, measures=found,
-            verdict=self._verdict(kind, found, differ), window=self.window, period=ensemble.period,
+            verdict=verdict, window=self.window, period=ensemble.period,
             members=sum(len(one.values) for one in samples), windows=windows, transient=transient,
             steps=tuple(level.words for level in counted), seconds=time.perf_counter() - self.clock,
             samples=series[:, first][:: max(1, len(series) // 20_000)],
             places={name: np.mean(_means(counted, name, transient), axis=0) for name in ensemble.places},
             seed=ensemble.seed,
-            spectra={one.name: self._spectrum(one.name, counted, transient, regular) for one in self.spectra},
+            spectra={name: self._spectrum(name, counted, transient, regular) for name in self.spectra},
         )  # fmt: skip
 
     def _exact(self, samples: Sequence[Sample]) -> list[Part]:
         """Values of a motion that is predictable until the end: of whole repetitions, if it repeats itself."""
-        made = []
-        for sample in samples:
-            repeats = sample.repeats
-            last = sample.values[:, :, -repeats:] if repeats else sample.values
-            made.append(replace(sample, values=last))
+        made = [replace(one, values=one.values[:, :, -one.repeats :]) for one in samples]  # whole if it does not
         parts = estimates(self.measures, made)
         if any(sample.repeats for sample in samples) or self.whole:
             return [replace(part, error=0.0) for part in parts]
@@ -604,8 +585,9 @@ class _Runs:
         return [replace(part, error=0.0, predictable=own) for part, own in zip(parts, spread, strict=True)]
 
     def _estimate(
-        self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None, differ: bool, regular: bool
-    ) -> Statistic:
+        self, i: int, measure: Measure, part: Part, pairs: list[list[Part]] | None,
+        biased: tuple[_Level, list[Part]] | None, differ: bool, regular: bool,
+    ) -> Statistic:  # fmt: skip
         """The estimate of a measure, from its part and from those of the last two step sizes."""
         from scipy.stats import t
 
@@ -616,7 +598,6 @@ class _Runs:
             seen = float(t.ppf((1 + CONFIDENCE) / 2, _welch_free(a, b))) * error if error and not regular else 0.0
             bias = abs(a.value - b.value) if regular or differ else 0.0
             said = "" if regular else f"; no bias of steps is seen, which would be above {seen:.2g}"
-        biased = self._biased(differ)
         if biased is not None and part.value:
             level, first = biased[0], biased[1][i]
             offset = first.value / part.value - 1.0, abs(1.96 * math.hypot(first.error, part.error) / part.value)
@@ -628,20 +609,7 @@ class _Runs:
             bias, seen, offset, part.effective, f"{stated(part.value, half)} {measure.unit}".rstrip() + said,
         )  # fmt: skip
 
-    def _biased(self, differ: bool) -> tuple[_Level, list[Part]] | None:
-        """The first steps, with their estimates, if those that count differ from them."""
-        if self.rejected is None and differ:
-            return self.levels[-2], self._parts([self.levels[-2]])
-        return self.rejected
-
-    def _kind(self, regular: bool, samples: Sequence[Sample]) -> str:
-        if self.whole:
-            return "accurate" if regular else "sensitive"
-        if regular:
-            return "periodic" if all(one.repeats for one in samples) else "predictable"
-        return "several motions" if any(one.several for one in samples) else "chaotic"
-
-    def _verdict(self, kind: str, found: Mapping[str, Statistic], differ: bool) -> str:
+    def _verdict(self, kind: str, found: Mapping[str, Statistic], first: str, differ: bool) -> str:
         every = {
             "chaotic": "the motion is sensitive to its initial state: only statistics are known beyond its horizon",
             "several motions": "members that begin alike end in different periodic motions: means depend on the start, "
@@ -652,10 +620,10 @@ class _Runs:
             "accurate": "the motion is predictable until the end: values are exact but for the error of steps",
         }
         parts = [every[kind]]
-        biased, wrong = self._biased(differ), [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
-        if biased is not None and wrong:
+        wrong = [one for one in found.values() if abs(one.offset[0]) > one.offset[1]]
+        if wrong:
             worst = max(wrong, key=lambda one: abs(one.offset[0]) - one.offset[1])
-            parts.append(f"{biased[0].words} is biased: {worst.name} {_percent(*worst.offset)}")
+            parts.append(f"{first} is biased: {worst.name} {_percent(*worst.offset)}")
         if differ:
             parts.append("finer steps still differ, so that a bias remains")
         if self.precision is not None:
@@ -696,16 +664,6 @@ def _means(levels: Sequence[_Level], name: str, dropped: int) -> Array:
     return np.array(found)
 
 
-@dataclass(eq=False)
-class _Advance:
-    """Advances a member of one of several ensembles, in another process."""
-
-    ensembles: list[Members]
-
-    def __call__(self, index: int, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
-        return self.ensembles[index].advance(level, member, state, done, count)
-
-
 def _percent(offset: float, half: float) -> str:
     """A relative offset with half the width of its interval."""
     return f"{stated(100 * abs(offset), 100 * half)} % too {'large' if offset > 0 else 'small'}"
@@ -727,24 +685,20 @@ def _ladder(
     elif chosen is None:  # in space events are many, and forces of redundant contacts not unique
         chosen = GaussQP() if system.nc > MANY or whole and system.dimension == 3 else EventDriven()
     by_error = isinstance(chosen, EventDriven | CompliantDae)
-    if control is None:
-        control = _event_driven(window, whole) if by_error else rungs(chosen, window)[0 if whole else 1].control
+    # no longer than the time over which peaks of forces, which are means of a step, are taken
+    short = ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), OVER * window)
+    if control is None and by_error:
+        control = rungs(EventDriven(), window)[1].control if whole else short
+    elif control is None:
+        control = rungs(chosen, window)[0 if whole else 1].control
     found = [(chosen, control.over(0.0, window) if isinstance(control, ErrorControl) else control)]
     for _ in range(LEVELS - 1):
         scheme, steps = found[-1]
         if len(found) == 2 and not by_error and not whole and system.nc <= MANY:
-            scheme, steps = EventDriven(), _event_driven(window, whole)  # which gets on faster than ever shorter steps
+            scheme, steps = EventDriven(), short  # which gets on faster than ever shorter steps
         else:
             steps = finer(steps)
             if isinstance(steps, ErrorControl):  # impacts that are simultaneous may be what differs
                 steps = replace(steps, dt_min=steps.dt_min * TENTH)
         found.append((scheme, steps))
     return found
-
-
-def _event_driven(window: float, whole: bool) -> StepControl:
-    """Tolerances of methods with error control."""
-    if whole:
-        return rungs(EventDriven(), window)[1].control
-    # no longer than the time over which peaks of forces, which are means of a step, are taken
-    return ErrorControl(1e-6, 1e-8, min(1e-6, 1e-4 * window), OVER * window)

@@ -81,11 +81,6 @@ def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
     return run.q[name] if name in run.q else run.v[name]
 
 
-def _peak_force(run: Trajectory, *names: str) -> float:
-    peaks = dict(zip(run.lam_N.names, largest_forces(run).tolist(), strict=True))
-    return max((float(peaks[name]) for name in names), default=0.0)
-
-
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
@@ -105,7 +100,10 @@ NAMED: dict[str, Named] = {
     ),
     "peak-force": Named(
         "contact", "N", "largest force, of rigid contact the largest mean of a step without impacts: see force-over",
-        _peak_force,
+        lambda run, *names: max(
+            (float(one) for name, one in zip(run.lam_N.names, largest_forces(run), strict=True) if name in names),
+            default=0.0,
+        ),
     ),
     "force-over": Named(
         "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",

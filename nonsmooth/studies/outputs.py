@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,11 +81,11 @@ class KinematicLevel:
         self.unit = names.q_units[names.q.index(self.kinematics.coordinate)]
 
     def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
-        return Outputs(self.plain(names)(values), self.unit)
+        return Outputs(self.plain(names, values), self.unit)
 
-    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,)."""
-        return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
+    def plain(self, names: Sequence[str], values: Array) -> Array:
+        """Outputs (n,) of inputs (n, k)."""
+        return np.asarray(np.max(np.abs(self.kinematics.deviations(names, values)), axis=1))
 
 
 class DynamicLevel:
@@ -138,18 +138,14 @@ class DynamicLevel:
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
         return Outputs(fine, unit, doubtful, coarse, reason)
 
-    def plain(self, names: Sequence[str], how: str = "sensitivity", output: Any = None) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,), all of which must be known."""
-
-        def of(values: Array) -> Array:
-            found, _, reason = self._swept(Design(tuple(names), values, (), how), {}, output)
-            failed = int(np.isnan(found["output"]).sum())
-            if failed:
-                why = f"failed: {reason}" if reason else "gave what is no number."
-                raise InputError(f"There are no variances, since {failed} of {len(values)} runs {why}")
-            return found["output"]
-
-        return of
+    def plain(self, names: Sequence[str], values: Array, how: str = "sensitivity", output: Any = None) -> Array:
+        """Outputs (n,) of inputs (n, k), all of which must be known."""
+        found, _, reason = self._swept(Design(tuple(names), values, (), how), {}, output)
+        failed = int(np.isnan(found["output"]).sum())
+        if failed:
+            why = f"failed: {reason}" if reason else "gave what is no number."
+            raise InputError(f"There are no variances, since {failed} of {len(values)} runs {why}")
+        return found["output"]
 
     def _swept(
         self, design: Design, others: Mapping[str, str], output: Any, halved: bool = False
@@ -196,7 +192,8 @@ def sensitivity(
         progress=progress,
     )  # fmt: skip
     distributions = mapping("distributions", distributions)
-    outputs = level.plain(tuple(distributions), f"Saltelli, base {base}, seed {seed}: {words(distributions)}", output)
+    how = f"Saltelli, base {base}, seed {seed}: {words(distributions)}"
+    outputs = partial(level.plain, tuple(distributions), how=how, output=output)
     return shares(outputs, distributions, name_of(metric), base=base, seed=seed)
 
 

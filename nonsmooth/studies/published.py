@@ -116,7 +116,6 @@ def view_of(run: Trajectory, longest: float = np.inf) -> View:
     count = np.maximum(np.ceil(dt / longest), 1.0).astype(int) + 1
     step = np.repeat(np.arange(len(dt)), count)
     share = (np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)) / np.repeat(count - 1, count)
-
     inside = (share > 0.0) & (share < 1.0)
 
     def filled(kind: Any, first: Array, last: Array, name: str) -> Array:

@@ -26,9 +26,8 @@ class Chosen:
 
     def numbers(self, run: Trajectory, row: Mapping[str, Any], window: float) -> list[tuple[str, float]]:
         """Titles with units, and numbers of a run: those of coordinates and contacts are of its metrics, `row`."""
-        found: list[tuple[str, float]] = []
         units = dict(zip(run.q.names + run.reaction.names, run.q.unit_list + run.reaction.unit_list, strict=True))
-        found += [(f"{name}: mean deviation [{units[name]}]", row["deviation"][name]) for name in self.coordinates]
+        found = [(f"{name}: mean deviation [{units[name]}]", row["deviation"][name]) for name in self.coordinates]
         for name in self.reactions:
             largest = float(np.max(np.abs(run.reaction[name])))
             found.append((f"{name}: largest reaction without impacts [{units[name]}]", largest))

@@ -150,7 +150,15 @@ class Runs:
             known = [metric.batch for metric in metrics if metric.batch is not None]
             if len(known) < len(metrics):
                 return None
-            states, lost = self._states(rows)
+            states: list[State] | None = None  # the same one for all
+            lost: dict[int, str] = {}  # why rows have none
+            if self._starts is not None:
+                states = []
+                for i, row in enumerate(rows):
+                    try:
+                        states.append(self._starts.of(self.changed(row)))
+                    except NonsmoothError as error:
+                        lost[i] = _said(error)
             begun = [i for i in range(len(rows)) if i not in lost]
             if not begun:
                 return [Outcome(message=lost[i]) for i in range(len(rows))]
@@ -178,18 +186,6 @@ class Runs:
             ended = (columns for columns, error in zip(values, errors, strict=True) if error is None)
             made[i] = Outcome({name: np.asarray(column[k]) for columns in ended for name, column in columns.items()})
         return [made[i] for i in range(len(rows))]
-
-    def _states(self, rows: Array) -> tuple[list[State] | None, dict[int, str]]:
-        """Initial states of the rows that have one, None if it is the same for all; why the others have none."""
-        if self._starts is None:
-            return None, {}
-        states, lost = [], {}
-        for i, row in enumerate(rows):
-            try:
-                states.append(self._starts.of(self.changed(row)))
-            except NonsmoothError as error:
-                lost[i] = _said(error)
-        return states, lost
 
     def plan(self, design: Design) -> dict[str, Any]:
         """All data on which the results depend, as plain data."""
@@ -351,8 +347,7 @@ def _answers(
         return
     length = piece or max(1, min(math.ceil(len(design) / (PIECES * count)), LONGEST))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
-    tasks = [(design.values[numbers],) for numbers in pieces]
-    for k, answers in outcomes(runs.outcomes, tasks, executor=executor):
+    for k, answers in outcomes(runs.outcomes, [(design.values[numbers],) for numbers in pieces], executor=executor):
         yield pieces[k], answers
 
 

@@ -430,9 +430,8 @@ def tolerance(
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what, sizes = name_of(metric), None
-    if sensitivity:
-        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
+    what, known = name_of(metric), partial(products.plain, names)
+    sizes = shares(known, last, what, base=BASES[level], seed=seed) if sensitivity else None
     failures, bands = [], {}
     if isinstance(products, KinematicLevel):
         bands = products.kinematics.bands(distributions)

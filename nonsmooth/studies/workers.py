@@ -56,9 +56,7 @@ def outcomes(
         advice = "Give a function that builds the model, or executor=1."
         raise InputError(f"The study cannot be sent to other processes ({error}). {advice}") from error
     sent = {number: (parcel, *task) for number, task in known.items()}
-    if count:
-        return _in_processes(sent, count)
-    return _on_dask(sent, executor) if isinstance(executor, str) else _by_executor(sent, executor)
+    return _in_processes(sent, count) if count else _by_executor(sent, executor)
 
 
 _unpacked = threading.local()  # of each thread its last parcel and what it contains
@@ -115,23 +113,22 @@ def _live_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tuple[int, Any]]:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        needs = 'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]"'
-        raise InputError(f"{needs} ({error}).") from error
-    try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from error
-    with contextlib.closing(client):
-        yield from _by_executor(tasks, client)
-
-
 def _by_executor(tasks: dict[int, tuple[Any, ...]], executor: Any) -> Iterator[tuple[int, Any]]:
     from concurrent.futures import BrokenExecutor, as_completed
 
+    if isinstance(executor, str):  # the address of a Dask scheduler
+        try:
+            from distributed import Client
+        except ImportError as error:
+            needs = 'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]"'
+            raise InputError(f"{needs} ({error}).") from error
+        try:
+            client = Client(executor, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"There is no Dask scheduler at {executor} ({error}).") from error
+        with contextlib.closing(client):
+            yield from _by_executor(tasks, client)
+        return
     if hasattr(executor, "get_executor"):  # a Dask client
         executor = executor.get_executor(pure=False, retries=RETRIES)
     numbers = {executor.submit(_done, *task): number for number, task in tasks.items()}

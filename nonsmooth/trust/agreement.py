@@ -221,11 +221,6 @@ class Agreement:
             return replace(found, force=_share(peaks, finer), of_pairs=True)
         return found
 
-    def rests(self, run: Trajectory) -> bool:
-        """Whether the mechanism stays at rest, as the steppers choose wherever Coulomb's law allows it."""
-        moved = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
-        return moved <= self.accuracy * self.scale.length
-
     def verdict(
         self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, signs: tuple[str, ...], *,
         sensitive: bool,

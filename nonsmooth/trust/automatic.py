@@ -133,21 +133,21 @@ class Climb:
             return False
         return self.difference.lost - start > LONGER * (self.before.lost - start)
 
-    def dear(self, start: float, since: float) -> bool:
-        """Whether runs separate exponentially, and a finer one would take too long if costs grow by the same factor."""
-        if self.difference is None or not self.difference.rate or self.extends(start):
+    def dear(self, run: Trajectory, stepper: Any, since: float) -> bool:
+        """Whether a finer run would take too long if costs grow by the same factor: where runs without signs of error
+        separate exponentially, or each step calls a solver."""
+        if self.difference is None:
             return False
-        return self._beyond(SECONDS, since)
-
-    def too_dear(self, stepper: Any, since: float) -> bool:
-        """Whether a finer run would take too long by a solver that is called for each step."""
-        if not calls_a_solver(stepper) or self.difference is None:
+        separate = not run.verdict.signs and self.difference.rate and not self.extends(float(run.t[0]))
+        if not separate and not calls_a_solver(stepper):
             return False
-        return self._beyond(SECONDS_MPCC if isinstance(stepper, GaussMPCC) else SECONDS_CALLED, since)
-
-    def _beyond(self, limit: float, since: float) -> bool:
         before, last = self.costs[-2:]
-        return time.process_time() - since + last * max(1.0, last / before) > limit
+        seconds = time.process_time() - since + last * max(1.0, last / before)
+        self.spent = bool(separate and seconds > SECONDS)
+        if calls_a_solver(stepper) and not self.spent:
+            limit = SECONDS_MPCC if isinstance(stepper, GaussMPCC) else SECONDS_CALLED
+            self.spent = self.called = seconds > limit
+        return self.spent
 
     def stuck(self, accuracy: float) -> bool:
         """Whether positions agree, and peak forces differ by more than half as much as before."""
@@ -228,11 +228,7 @@ def climb(
             if enough and difference is not None and difference.within(accuracy) and not one.verdict.signs:
                 found.agreed = True
                 break
-            if not one.verdict.signs and found.dear(float(one.t[0]), since):
-                found.spent = True
-                break
-            if found.too_dear(rung.stepper, since):
-                found.spent = found.called = True
+            if found.dear(one, rung.stepper, since):
                 break
             if found.stuck(accuracy) and undetermined_forces(one).normal.any():  # each run has forces of its own
                 break
@@ -344,7 +340,8 @@ def _with_second_method(
     system, length = compare.system, float(fine.t[-1] - fine.t[0])
     if system.compliant or system.nc < 2 or not np.any(system.numeric.contact_law(compare.values)[1] > 0.0):
         return result, verdict  # forces are not ambiguous without several contacts with friction
-    if compare.rests(fine):
+    moved = float(np.max(np.ptp(fine.q.array, axis=0))) * max(1.0, float(np.max(compare.radii)))
+    if moved <= compare.accuracy * compare.scale.length:  # at rest, as steppers choose where Coulomb's law allows it
         return result, verdict
     if isinstance(stepper, GaussQP):
         second = rungs(EventDriven(), length)[:2]

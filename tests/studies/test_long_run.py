@@ -300,9 +300,9 @@ def test_a_quasi_periodic_motion_is_not_taken_for_chaotic():
 def test_after_ctrl_c_the_statistics_of_shorter_runs_are_kept(monkeypatch):
     advance, calls = _Runs.advance, []
 
-    def interrupted(runs, levels, windows, members):
+    def interrupted(runs, windows, members):
         calls.append(windows)
-        advance(runs, levels, windows, members)
+        advance(runs, windows, members)
         if len(calls) == 2:
             raise KeyboardInterrupt
 

@@ -81,27 +81,22 @@ def transient(values: Array, separating: bool) -> list[int]:
     found = []
     for column in np.moveaxis(values, 2, 0):
         mean = column.mean(axis=0)
-        rows = max(truncation(mean), separated(np.abs(column - mean).mean(axis=0)) if separating else 0)
-        found.append(len(mean) if drifts(mean) else rows)
+        n, rows = len(mean), truncation(mean)
+        if separating:
+            # until the spread is as large as in nine of ten of the last half of the rows, and as many again as it took
+            # from a twentieth of this, in which what members still share is forgotten
+            spread = np.abs(column - mean).mean(axis=0)
+            last = float(np.quantile(spread[n // 2 :], 0.1))
+            reached, little = (int(np.argmax(spread >= share * last)) for share in (1.0, 0.05))
+            rows = max(rows, 2 * reached - little)
+        if n >= 16:  # a mean that goes on in one direction in its last quarter as well is not stationary
+            quarters = np.array_split(mean, 4)
+            moved = np.diff([part.mean() for part in quarters])
+            one_way = bool(np.all(moved > 0) or np.all(moved < 0))
+            if one_way and abs(moved[2]) > max(2.0 * float(quarters[3].std()), EQUAL * float(np.abs(mean).max())):
+                rows = n
+        found.append(rows)
     return found
-
-
-def separated(spread: Array) -> int:
-    """Rows until the spread (n,) of the members is as large as in nine of ten of the last half of the rows, and as many
-    again as it took from a twentieth of this, in which what members still share is forgotten."""
-    last = float(np.quantile(spread[len(spread) // 2 :], 0.1))
-    reached, little = (int(np.argmax(spread >= share * last)) for share in (1.0, 0.05))
-    return 2 * reached - little
-
-
-def drifts(x: Array) -> bool:
-    """Whether a series (n,) goes on in one direction in its last quarter as well."""
-    if len(x) < 16:
-        return False
-    quarters = [part.mean() for part in np.array_split(x, 4)]
-    moved, last = np.diff(quarters), np.array_split(x, 4)[3]
-    one_way = bool(np.all(moved > 0) or np.all(moved < 0))
-    return one_way and abs(moved[2]) > max(2.0 * float(last.std()), EQUAL * float(np.abs(x).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +144,13 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """An estimate of one measure: standard error over members, with degrees of freedom; number of independent windows,
-    and standard error by means of batches; and the error of a motion that is predictable."""
+    """An estimate of one measure: standard error over members, with degrees of freedom; number of independent windows;
+    and the error of a motion that is predictable."""
 
     value: float
     error: float
     free: int
     effective: float
-    batches: float
     predictable: float = 0.0
 
     @property
@@ -183,13 +177,11 @@ def estimates(measures: Sequence[Measure], samples: Sequence[Sample]) -> list[Pa
         n = len(own)
         pseudo = n * whole - (n - 1) * np.array(left_out)
         error = float(np.std(pseudo, ddof=1)) / math.sqrt(n)
-        batched = math.sqrt(sum(np.var(x[0]) / effective(x[0]) for x in own)) / n
         total = sum(len(x[0]) for x in own) * size
         scatter = float(np.mean([np.mean(x[1]) - np.mean(x[0]) ** 2 for x in own]))
-        independent = (
-            min(scatter / error**2, total) if error > 0 and measure.statistic == "mean" and scatter > 0 else total
-        )
-        found.append(Part(float(whole), error, n - 1, float(independent), batched))
+        known = error > 0 and scatter > 0 and measure.statistic == "mean"
+        independent = min(scatter / error**2, total) if known else total
+        found.append(Part(float(whole), error, n - 1, float(independent)))
     return found
 
 
@@ -199,9 +191,8 @@ def _statistic(measure: Measure, own: Sequence[Array], over: Sequence[Array] | N
         mean = float(np.mean([x[0].mean() for x in own]))
         return mean if over is None else mean / float(np.mean([x.mean() for x in over]))
     if measure.statistic == "sd":
-        return math.sqrt(
-            max(float(np.mean([x[1].mean() for x in own]) - np.mean([x[0].mean() for x in own]) ** 2), 0.0)
-        )
+        first, second = (np.mean([x[i].mean() for x in own]) for i in (0, 1))
+        return math.sqrt(max(float(second - first**2), 0.0))
     if measure.statistic == "quantile":
         return float(np.quantile(np.concatenate([x[3] for x in own]), measure.level))
     return return_level(np.stack([x[2] for x in own]), measure.level / size)

@@ -22,12 +22,9 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.joints import Joint
-from nonsmooth.model.model import Model
-from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import FourierSignal, Harmonic, Ramp, TimeVector
 from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
-from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import hint, is_number, require
 from nonsmooth.trajectory import Trajectory
 
@@ -76,10 +73,14 @@ class Stretch:
         """Sums per window of what goes on steadily in each step, and of what jumps at its end, (n, ...) of the rows."""
         total = np.zeros((len(self.edges) - 1, *flows.shape[1:]))
         np.add.at(total, self.window, jumps)
-        at = [
-            np.interp(self.edges, self.run.t, column) for column in np.cumsum(flows, axis=0).reshape(len(flows), -1).T
-        ]
+        flown = np.cumsum(flows, axis=0).reshape(len(flows), -1)
+        at = [np.interp(self.edges, self.run.t, column) for column in flown.T]
         return total + np.diff(np.array(at).T.reshape(-1, *flows.shape[1:]), axis=0)
+
+    def lost(self, causes: Sequence[str]) -> Array:
+        """Energy (n,) [J] that these causes take in each step."""
+        rows = (np.diff(self.run.energy[f"loss_{cause}"], prepend=0.0) for cause in causes)
+        return sum(rows, np.zeros(len(self.run.t)))
 
     def largest(self, values: Array) -> Array:
         """The largest value of each window, of values (n,) at the rows."""
@@ -163,89 +164,41 @@ def period_of(system: System) -> float | None:
     return periods.pop() if len(periods) == 1 else None
 
 
-def twin_of(system: System, parameters: Mapping[str, float], length: float, period: float | None) -> Any:
-    """The coordinates of the ideal mechanism, without clearances, as a function of times (n,): (n, nq)."""
-    ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
-    if ideal.q_names != system.q_names:
-        raise InputError(
-            "The ideal twin of the mechanism has other coordinates, so that there is no deviation from it."
-        )
-    known = {name: value for name, value in parameters.items() if name in ideal.parameters}
-    start = ideal.start.t
-    run = simulate(ideal, t_end=start + length, parameters=known)
-    return lambda t: coordinates(run, start + (t - start if period is None else (t - start) % period))
-
-
-def _force_over(name: str, duration: float) -> Function:
+def _force_over(of: Stretch, name: str, duration: float) -> Array:
     """The largest mean force over a duration in each window, wherever it begins or ends: impacts included."""
+    t, (steady, hits) = of.run.t, of.impulses(name)
+    flow, jump = (np.cumsum(x.reshape(len(t), -1), axis=0) for x in (steady, hits))
 
-    def largest(of: Stretch) -> Array:
-        t, (steady, hits) = of.run.t, of.impulses(name)
-        steady, hits = (x.reshape(len(t), -1) for x in (steady, hits))
-        flow, jump = np.cumsum(steady, axis=0), np.cumsum(hits, axis=0)
+    def until(times: Array, side: Any) -> Array:
+        rows = np.searchsorted(t, times, side=side) - 1
+        flown = np.array([np.interp(times, t, column) for column in flow.T]).T
+        return flown + np.where(rows[:, None] >= 0, jump[np.maximum(rows, 0)], 0.0)
 
-        def until(times: Array, side: Any) -> Array:
-            rows = np.searchsorted(t, times, side=side) - 1
-            flown = np.array([np.interp(times, t, column) for column in flow.T]).T
-            return flown + np.where(rows[:, None] >= 0, jump[np.maximum(rows, 0)], 0.0)
-
-        starting = until(t + duration, "right") - until(t, "left")
-        ending = until(t, "right") - until(t - duration, "left")
-        return of.largest(np.maximum(*(np.linalg.norm(x, axis=1) for x in (starting, ending)))) / duration
-
-    return largest
+    starting = until(t + duration, "right") - until(t, "left")
+    ending = until(t, "right") - until(t - duration, "left")
+    return of.largest(np.maximum(*(np.linalg.norm(x, axis=1) for x in (starting, ending)))) / duration
 
 
-def _loss(causes: Sequence[str]) -> Function:
-    def power(of: Stretch) -> Array:
-        lost = {cause: np.diff(of.run.energy[f"loss_{cause}"], prepend=0.0) for cause in causes}
-        hits, none = lost.pop("impacts", np.zeros(len(of.run.t))), np.zeros(len(of.run.t))
-        return of.sums(sum(lost.values(), none), hits) / of.length
-
-    return power
-
-
-def _share(name: str) -> Function:
-    def share(of: Stretch) -> Array:
-        closed = np.append(0.0, closed_steps(of.run, name) * np.diff(of.run.t))
-        return of.sums(closed, np.zeros(len(closed))) / of.length
-
-    return share
+def _impacts(of: Stretch, names: Sequence[str], per_second: bool) -> Array:
+    """Impacts of contacts (n,), per window or per second."""
+    contacts, times = of.hits
+    when = of.window_of(times[np.isin(contacts, names)])
+    counted = np.bincount(when, minlength=len(of.edges) - 1).astype(float)
+    return counted / of.length if per_second else counted
 
 
-def _impacts(names: Sequence[str], per: float | None) -> Function:
-    """Impacts of contacts per window, or per `per` seconds."""
-
-    def count(of: Stretch) -> Array:
-        contacts, times = of.hits
-        when = of.window_of(times[np.isin(contacts, names)])
-        counted = np.bincount(when, minlength=len(of.edges) - 1).astype(float)
-        return counted if per is None else counted / of.length * per
-
-    return count
-
-
-def _of_coordinates(pick: Callable[[Stretch], Array], then: Callable[[Array], Array]) -> Function:
-    return lambda of: then(pick(of))
-
-
-def _deviation(columns: Sequence[int]) -> Callable[[Stretch], Array]:
+def _deviation(of: Stretch, columns: Sequence[int]) -> Array:
     """Distances (windows, samples) of coordinates, taken together, from those of the ideal twin."""
-
-    def distance(of: Stretch) -> Array:
-        assert of.twin is not None
-        ideal = of.twin(of.samples)[:, columns].reshape(*of.places.shape[:2], -1)
-        return np.linalg.norm(of.places[:, :, columns] - ideal, axis=2)
-
-    return distance
+    assert of.twin is not None
+    ideal = of.twin(of.samples)[:, columns].reshape(*of.places.shape[:2], -1)
+    return np.linalg.norm(of.places[:, :, columns] - ideal, axis=2)
 
 
-def density(joint: RevoluteClearance, q_names: Sequence[str], p: Mapping[str, float]) -> Function:
+def density(of: Stretch, joint: RevoluteClearance, q_names: Sequence[str], p: Mapping[str, float]) -> Array:
     """Share of time (cells, cells) in which a journal's centre is in each cell of the square around its clearance
     circle, in the frame of the bearing."""
-    c = p[f"{joint.name}.clearance"]
 
-    def ends(of: Stretch, body: Any, at: str) -> tuple[Array, Array]:
+    def ends(body: Any, at: str) -> tuple[Array, Array]:
         arm = np.array([p.get(f"{joint.name}.{at}_{axis}", 0.0) for axis in "xy"])
         q = of.places.reshape(-1, of.places.shape[2])
         name = getattr(body, "name", body)
@@ -255,29 +208,23 @@ def density(joint: RevoluteClearance, q_names: Sequence[str], p: Mapping[str, fl
         cosine, sine = np.cos(angle), np.sin(angle)
         return np.column_stack([x + cosine * arm[0] - sine * arm[1], y + sine * arm[0] + cosine * arm[1]]), angle
 
-    def cells(of: Stretch) -> Array:
-        (a, angle), (b, _) = ends(of, joint.a, "at_a"), ends(of, joint.b, "at_b")
-        dx, dy = (b - a).T / c
-        cosine, sine = np.cos(angle), np.sin(angle)
-        edges = np.linspace(-REACH, REACH, CELLS + 1)
-        return np.histogram2d(cosine * dx + sine * dy, cosine * dy - sine * dx, bins=(edges, edges))[0] / len(dx)
-
-    return cells
+    (a, angle), (b, _) = ends(joint.a, "at_a"), ends(joint.b, "at_b")
+    dx, dy = (b - a).T / p[f"{joint.name}.clearance"]
+    cosine, sine = np.cos(angle), np.sin(angle)
+    edges = np.linspace(-REACH, REACH, CELLS + 1)
+    return np.histogram2d(cosine * dx + sine * dy, cosine * dy - sine * dx, bins=(edges, edges))[0] / len(dx)
 
 
-def spectrum(coordinate: int) -> Function:
+def spectrum(of: Stretch, coordinate: int) -> Array | None:
     """Power spectral density (n,) of a coordinate, one-sided, over the mean of blocks of windows with Hann's weights;
     nothing of a stretch that is shorter than a block. Welch, P. D. (1967), IEEE Trans. Audio Electroacoust. 15, 70-73.
     """
     from scipy.signal import periodogram
 
-    def power(of: Stretch) -> Array | None:
-        blocks = len(of.edges[1:]) // BLOCK
-        values = of.places[: blocks * BLOCK, :, coordinate].reshape(blocks, BLOCK * SAMPLES)
-        rate = SAMPLES / float(of.length[0])
-        return periodogram(values, rate, "hann", detrend="constant")[1].mean(axis=0) if blocks else None
-
-    return power
+    blocks = len(of.edges[1:]) // BLOCK
+    values = of.places[: blocks * BLOCK, :, coordinate].reshape(blocks, BLOCK * SAMPLES)
+    rate = SAMPLES / float(of.length[0])
+    return periodogram(values, rate, "hann", detrend="constant")[1].mean(axis=0) if blocks else None
 
 
 @dataclass(frozen=True)
@@ -324,9 +271,7 @@ class Named:
         system = self.system
         peak = "peak-force" if system.compliant else "force-over"
         names = [f"{word}:{name}" for name in system.contact_names for word in ("mean-force", peak)]
-        ideal = [
-            one.name for one in system.elements if isinstance(one, Joint) and not isinstance(one, PrescribedMotion)
-        ]
+        ideal = [e.name for e in system.elements if isinstance(e, Joint) and not isinstance(e, PrescribedMotion)]
         names += [f"{word}:{name}" for name in self.joints if name in ideal for word in ("mean-force", "force-over")]
         causes = (["contact" if system.compliant else "impacts"] if system.nc else []) + [
             cause for cause in ("friction", "damping")
@@ -344,36 +289,32 @@ class Named:
         if isinstance(given, Measure):
             return given
         if callable(given):
-            return self._of_user(given)
+            name = getattr(given, "__name__", type(given).__name__)
+
+            def values(of: Stretch) -> Array:
+                value = given(of.run)
+                require(is_number(value), f'The measure "{name}" must give one finite number per run', value)
+                return np.full(len(of.edges) - 1, float(value))
+
+            return Measure(name, str(getattr(given, "unit", "")), (given.__doc__ or "").partition("\n")[0], values)
         require(isinstance(given, str), "A measure is a name or a function of a trajectory", given)
         text, at, statistic = given.partition("@")
         name, per, rest = text.partition("/")
-        unit, about = "", ""
-        if per:
-            unit, _, about = rest.partition(":")
-            if unit != "impact" or not self.system.nc:
+        if not per:
+            made = self._plain(name, given)
+        else:
+            word, _, about = rest.partition(":")
+            if word != "impact" or not self.system.nc:
                 raise InputError(f'"{given}": a measure can be divided by /impact, of a mechanism with contacts.')
-            name = f"{name}:{about}" if about else name
-        made = self._plain(name, given)
-        if per:
-            whom = about if about in self.system.contact_names else ""
-            count = self._plain(f"impacts:{whom}" if whom else "impacts", given)
-            rate = replace(count, function=_impacts((whom,) if whom else self.system.contact_names, 1.0))
+            made = self._plain(f"{name}:{about}" if about else name, given)
+            of_one = about in self.system.contact_names
+            contacts = (about,) if of_one else self.system.contact_names
+            count = self._plain(f"impacts:{about}" if of_one else "impacts", given)
+            rate = replace(count, function=lambda of: _impacts(of, contacts, per_second=True))
             # the unit of a measure over impacts per second
             unit = {"W": "J", "N": "N s", "-": "s"}.get(made.unit, f"{made.unit} s")
             made = replace(made, name=text, unit=unit, meaning=f"{made.meaning}, per impact", over=rate)
         return self._with_statistic(made, given, statistic) if at else made
-
-    def _of_user(self, function: Callable[[Trajectory], Any]) -> Measure:
-        name = getattr(function, "__name__", type(function).__name__)
-
-        def values(of: Stretch) -> Array:
-            value = function(of.run)
-            require(is_number(value), f'The measure "{name}" must give one finite number per run', value)
-            return np.full(len(of.edges) - 1, float(value))
-
-        unit = str(getattr(function, "unit", ""))
-        return Measure(name, unit, ((function.__doc__ or "").partition("\n")[0]), values)
 
     def _with_statistic(self, made: Measure, given: str, statistic: str) -> Measure:
         word, _, value = statistic.partition("=")
@@ -384,24 +325,19 @@ class Named:
             )
         if made.over is not None:
             raise InputError(f'"{given}": of a measure per impact the mean is estimated; leave @{statistic} out.')
-        if statistic == "sd":
-            return replace(made, name=given, meaning=f"standard deviation of the {made.meaning}", statistic="sd")
-        level = math.nan
+        kind, level = ("sd" if statistic == "sd" else ""), math.nan
         if word == "return" and value:
             try:
                 level = float(value) if value.replace(".", "").isdigit() else in_unit(value, "s") / self.window
             except Wrong as error:
                 raise InputError(f'"{given}": the time {error}.') from None
-            if level > 1.0:
-                return replace(
-                    made, name=given, meaning=f"return level of the {made.meaning}", statistic="return", level=level
-                )
+            kind = "return" if level > 1.0 else ""
         elif word[:1] == "q" and word[1:].replace(".", "", 1).isdigit():
             level = float(word[1:])
-            if 0.0 < level < 1.0:
-                return replace(
-                    made, name=given, meaning=f"quantile of the {made.meaning}", statistic="quantile", level=level
-                )
+            kind = "quantile" if 0.0 < level < 1.0 else ""
+        if kind:
+            named = {"sd": "standard deviation", "return": "return level", "quantile": "quantile"}[kind]
+            return replace(made, name=given, meaning=f"{named} of the {made.meaning}", statistic=kind, level=level)
         raise InputError(
             f'"{given}": the statistic is sd, a quantile such as q0.99, or a return level, return=1000 (windows, more '
             "than 1) or return=10s; without one it is the mean."
@@ -434,7 +370,8 @@ class Named:
             listed = ", ".join(one for one in known if one) or "nothing"
             raise InputError(f'"{given}": write {word}:NAME with a {kind.about} of {listed}.{hint(about, known)}')
         unit, meaning = kind.unit or units.get(about, "m"), kind.meaning.partition(";")[0]
-        contacts = (about,) if about else system.contact_names
+        contacts, causes = (about,) if about else system.contact_names, (about,) if about else CAUSES
+        steady, sudden = ([one for one in causes if (one == "impacts") == jumps] for jumps in (False, True))
         columns = [i for i, one in enumerate(units) if one == about or one.rpartition(".")[0] == about
                    and one.rpartition(".")[2] in ("x", "y", "z")]  # fmt: skip
         if word == "force-over":
@@ -450,23 +387,25 @@ class Named:
             raise InputError(
                 f'"{given}": the force of a rigid impact is not finite; ask for force-over:{about or "NAME"}.'
             )
-        function: Function = {
-            "mean-force": lambda: lambda of: of.sums(
+        functions: dict[str, Function] = {
+            "mean-force": lambda of: of.sums(
                 *(np.linalg.norm(x.reshape(len(x), -1), axis=1) for x in of.impulses(about))
             ) / of.length,
-            "force-over": lambda: _force_over(about, duration),
-            "peak-force": lambda: lambda of: np.maximum(of.largest(of.run.lam_N[about]), 0.0),
-            "energy-rate": lambda: _loss((about,) if about else CAUSES),
-            "contact-share": lambda: _share(about),
-            "impacts": lambda: _impacts(contacts, 1.0 if self.period is None else None),
-            "time": lambda: lambda of: np.ones(len(of.edges) - 1),
-            "mean": lambda: lambda of: of.places[:, :, columns[0]].mean(axis=1),
-            "rms": lambda: lambda of: np.sqrt(np.mean(of.places[:, :, columns[0]] ** 2, axis=1)),
-            "range": lambda: lambda of: np.ptp(of.places[:, :, columns[0]], axis=1),
-            "largest": lambda: lambda of: of.places[:, :, columns[0]].max(axis=1),
-            "smallest": lambda: lambda of: of.places[:, :, columns[0]].min(axis=1),
-            "deviation": lambda: _of_coordinates(_deviation(columns), lambda x: np.sqrt(np.mean(x**2, axis=1))),
-            "largest-deviation": lambda: _of_coordinates(_deviation(columns), lambda x: x.max(axis=1)),
-            "spectrum": lambda: spectrum(columns[0]),
-        }[word]()  # fmt: skip
-        return Measure(given.partition("@")[0], unit, f"{about}: {meaning}" if about else meaning, function)
+            "force-over": lambda of: _force_over(of, about, duration),
+            "peak-force": lambda of: np.maximum(of.largest(of.run.lam_N[about]), 0.0),
+            "energy-rate": lambda of: of.sums(of.lost(steady), of.lost(sudden)) / of.length,
+            "contact-share": lambda of: of.sums(
+                np.append(0.0, closed_steps(of.run, about) * np.diff(of.run.t)), np.zeros(len(of.run.t))
+            ) / of.length,
+            "impacts": lambda of: _impacts(of, contacts, per_second=self.period is None),
+            "time": lambda of: np.ones(len(of.edges) - 1),
+            "mean": lambda of: of.places[:, :, columns[0]].mean(axis=1),
+            "rms": lambda of: np.sqrt(np.mean(of.places[:, :, columns[0]] ** 2, axis=1)),
+            "range": lambda of: np.ptp(of.places[:, :, columns[0]], axis=1),
+            "largest": lambda of: of.places[:, :, columns[0]].max(axis=1),
+            "smallest": lambda of: of.places[:, :, columns[0]].min(axis=1),
+            "deviation": lambda of: np.sqrt(np.mean(_deviation(of, columns) ** 2, axis=1)),
+            "largest-deviation": lambda of: _deviation(of, columns).max(axis=1),
+            "spectrum": lambda of: spectrum(of, columns[0]),
+        }  # fmt: skip
+        return Measure(given.partition("@")[0], unit, f"{about}: {meaning}" if about else meaning, functions[word])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import ModelError, NonsmoothError
+from nonsmooth.diagnostics import coordinates
+from nonsmooth.exceptions import InputError, ModelError, NonsmoothError
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.closing import closed_start
+from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.statistics.measures import Measure, Named, Stretch, density, twin_of
+from nonsmooth.studies.statistics.measures import Measure, Named, Stretch, density
 
 #: difference of the initial velocities of two members, as a share of the largest
 APART = 1e-6
@@ -67,7 +71,6 @@ class Advanced:
     fields: list[tuple[int, dict[str, Array]]]
     state: State
     seconds: float
-    steps: int
     failed: str = ""
 
 
@@ -101,24 +104,12 @@ class Members:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": {}}
 
-    @property
-    def measures(self) -> list[Measure]:
-        """The measures, made once in each process."""
-        return self._measures("measures", self.given)
-
-    def _measures(self, kind: str, given: tuple[Any, ...]) -> list[Measure]:
+    def measures(self, kind: str) -> list[Measure]:
+        """The measures that are "given", or of "spectra", made once in each process."""
         if kind not in self._made:
             named = Named(self.system, self.window, self.period)
-            self._made[kind] = [named.measure(one) for one in given]
-        found: list[Measure] = self._made[kind]
-        return found
-
-    def stretch(self, run: Any, edges: Array) -> Stretch:
-        """A run with its windows, and the ideal twin if a measure needs it."""
-        if self.twin and "twin" not in self._made:
-            length = self.period or float(edges[-1] - self.system.start.t)
-            self._made["twin"] = twin_of(self.system, self.parameters, length, self.period)
-        return Stretch(run, edges, self.slowest, self._made.get("twin"))
+            self._made[kind] = [named.measure(one) for one in getattr(self, kind)]
+        return list(self._made[kind])
 
     def start(self, level: int, member: int) -> State:
         """The initial state, but for a millionth of its velocities that joints allow and contacts admit."""
@@ -129,19 +120,18 @@ class Members:
         speed = float(np.max(np.abs(first.v) * radii, initial=0.0)) or length / self.window
         for _ in range(DRAWS):
             moved = replace(first, v=first.v + APART * speed / radii * random.standard_normal(system.nv))
-            try:
+            with contextlib.suppress(ModelError):
                 state = closed_start(system, moved, values)
                 check_start(system, state, values)
-            except ModelError:
-                continue
-            return state
+                return state
         return first
 
     def advance(self, level: int, member: int, state: State | None, done: int, count: int) -> Advanced:
         """Go on by `count` windows from the state after `done` of them, from the start for None."""
-        clock, steps = time.perf_counter(), 0
+        clock, failed = time.perf_counter(), ""
         state = self.start(level, member) if state is None else state
-        begin, windows = self.system.start.t, Windows(np.zeros((4, 0, self.columns)))
+        columns = sum(1 + (one.over is not None) for one in self.measures("given"))
+        begin, windows = self.system.start.t, Windows(np.zeros((4, 0, columns)))
         fields: list[tuple[int, dict[str, Array]]] = []
         while count > 0:
             now = min(self.chunk, count)
@@ -150,23 +140,34 @@ class Members:
                 run = simulate(self.system, self.stepper, t_end=float(edges[-1]), dt=self.control, state=state,
                                parameters=self.parameters)  # fmt: skip
             except NonsmoothError as error:
-                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, str(error))
+                failed = str(error)
+                break
             if run.status != "finished":
-                return Advanced(windows, fields, state, time.perf_counter() - clock, steps, run.status)
+                failed = run.status
+                break
             values, found = self.measured(run, edges)
             windows = windows.joined(Windows.of(values))
             fields.append((now, found))
-            state, done, count, steps = run.end, done + now, count - now, steps + len(run.t) - 1
-        return Advanced(windows, fields, state, time.perf_counter() - clock, steps)
-
-    @property
-    def columns(self) -> int:
-        return sum(1 + (one.over is not None) for one in self.measures)
+            state, done, count = run.end, done + now, count - now
+        return Advanced(windows, fields, state, time.perf_counter() - clock, failed)
 
     def measured(self, run: Any, edges: Array) -> tuple[Array, dict[str, Array]]:
         """Values (windows, columns) of the measures, each behind it that which it is divided by; and fields."""
-        of = self.stretch(run, edges)
-        measures = [one for each in self.measures for one in (each, each.over) if one is not None]
+        if self.twin and "twin" not in self._made:
+            system, period = self.system, self.period
+            ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
+            if ideal.q_names != system.q_names:
+                raise InputError(
+                    "The ideal twin of the mechanism has other coordinates, so that there is no deviation from it."
+                )
+            known = {name: value for name, value in self.parameters.items() if name in ideal.parameters}
+            start = ideal.start.t
+            twin = simulate(ideal, t_end=start + (period or float(edges[-1] - system.start.t)), parameters=known)
+            self._made["twin"] = lambda t: coordinates(
+                twin, start + (t - start if period is None else (t - start) % period)
+            )
+        of = Stretch(run, edges, self.slowest, self._made.get("twin"))
+        measures = [one for each in self.measures("given") for one in (each, each.over) if one is not None]
         columns = [np.asarray(one.function(of), float) for one in measures]
         most: dict[str, float] = {}
         for one, column in zip(measures, columns, strict=True):
@@ -175,8 +176,8 @@ class Members:
             np.where(np.abs(column) > ROUND_OFF * most[one.unit], column, 0.0)
             for one, column in zip(measures, columns, strict=True)
         ]
-        known = {element.name: element for element in self.system.elements}
+        elements = {element.name: element for element in self.system.elements}
         p = dict(zip(self.system.parameters, self.system.parameter_vector(self.parameters).tolist(), strict=True))
-        fields = {name: density(known[name], self.system.q_names, p)(of) for name in self.places}  # type: ignore[arg-type]
-        fields |= {one.name: one.function(of) for one in self._measures("spectra", self.spectra)}
+        fields = {name: density(of, elements[name], self.system.q_names, p) for name in self.places}  # type: ignore[arg-type]
+        fields |= {one.name: one.function(of) for one in self.measures("spectra")}
         return np.column_stack(columns), fields
