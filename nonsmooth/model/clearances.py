@@ -35,6 +35,7 @@ from nonsmooth.model.joints import (
     Prismatic,
     Revolute,
     Spherical,
+    _OfTwo,
 )  # fmt: skip
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 from nonsmooth.settings import shown
@@ -160,15 +161,12 @@ class _BySections(Clearance):
 
 
 @dataclass(frozen=True, eq=False)
-class _Round(_BySections):
+class _Round(_OfTwo, _BySections):
     """Base of clearances between round parts: the outer one belongs to body a, the inner one to body b."""
 
-    a: BodyRef
-    b: BodyRef
     at_a: Point = field(default=ORIGIN, kw_only=True)
     at_b: Point = field(default=ORIGIN, kw_only=True)
     radius: PositiveLength | None = field(default=None, kw_only=True)
-    body_fields = ("a", "b")
     bearing = "radius"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
