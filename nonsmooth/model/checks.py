@@ -50,7 +50,11 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
         loads = [one for one in system.elements if isinstance(one, Force)]
-        for k in e.undefined_forces(t, at, p)[:1]:
+        undefined: list[int] = []
+        for group, found in e.forces(t, at, p):
+            for values in found[1:]:
+                undefined += group.members[~np.isfinite(values).all(axis=1)].tolist()
+        for k in sorted(undefined):
             raise loads[k].error("its force is not finite at the start; check its law there, and the start.")
         check_finite("The applied force along", force, system.names.v)
     if system.ng:

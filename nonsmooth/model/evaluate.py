@@ -88,7 +88,8 @@ class _Group:
 
 
 class Elementwise:
-    """Evaluation by kinds of elements; `width` is the largest number of velocities of a body, `rigid` a rigid one's."""
+    """Evaluation by kinds of elements; `width` is the largest number of velocities of a body, `rigid` a rigid one's, of
+    which the first `linear` are those of its centre."""
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
         self.functions, self._index = functions, {name: i for i, name in enumerate(parameters)}
@@ -96,7 +97,7 @@ class Elementwise:
         self.joints = [e for e in elements if isinstance(e, Joint)]
         self.contacts = [e for e in elements if isinstance(e, Contact)]
         self.width = max(len(e.v_columns) for e in self.bodies)
-        self.rigid = 3 if functions.dimension == 2 else 6
+        self.linear, self.rigid = functions.dimension, 3 if functions.dimension == 2 else 6
         self._ground = np.array(ca.DM(ground_placement(functions.dimension).z)).ravel()
         self._numbers = {e.name: i + 1 for i, e in enumerate(self.bodies)}
         self._carriers = np.arange(len(self.bodies) + 1)  # body index of each frame
@@ -222,19 +223,11 @@ class Elementwise:
             shared = np.tile(p[places], count)
             weights = weight(at.z[1 : count + 1].ravel(), p[self._masses], shared)[0].reshape(count, -1)
             total[1:, : self.rigid] += weights
-        for group, found in self._forces(t, at, p):
+        for group, found in self.forces(t, at, p):
             for body, force in zip(group.bodies.T, found[1:], strict=True):
                 along = force if at.maps is None else np.einsum("fij,fi->fj", at.maps[body], force)
                 np.add.at(total, self._carriers[body], along)
         return self.in_order(total[1:])
-
-    def undefined_forces(self, t: float, at: Placements, p: Array) -> list[int]:
-        """Forces that are not finite, by their numbers in the order of the model."""
-        found: list[int] = []
-        for group, values in self._forces(t, at, p):
-            bad = ~np.all([np.isfinite(force).all(axis=1) for force in values[1:]], axis=0)
-            found += group.members[bad].tolist()
-        return sorted(found)
 
     def coincide(self, force: LineForce, at: Placements, p: Array) -> bool:
         """Whether the two ends of a force lie at the same point, but for round-off."""
@@ -242,8 +235,9 @@ class Elementwise:
         line, lengths = self.functions.ends(force)(a, b, p[self._places(force)])
         return float(ca.norm_2(line)) <= COINCIDENT * float(lengths)
 
-    def _forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
-        """Forces of one kind, and their outputs: the second and the following act on their bodies."""
+    def forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
+        """Forces of one kind, whose numbers in the model are its `members`, and their outputs: the second and the
+        following act on their bodies."""
         for group in self._force_groups:
             turning = [np.hstack([at.z[body], at.angles[body]]) for body in group.bodies.T]
             arguments = [*turning, *(at.twists[body] for body in group.bodies.T)]
