@@ -11,7 +11,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
@@ -39,6 +39,18 @@ COMMA = re.compile(r"=\s*[-+]?\d+,\s*\d")
 LONGEST, MOST, DEEPEST = 4_000_000, 100_000, 32
 #: errors after which reading ends, since each takes time, and how many of them a message states
 MOST_FAULTS, STATED_FAULTS = 100, 20
+#: what to do about a line, and Python's reason against it: the first for which these words fit
+REMEDIES: dict[str, Callable[[str, str], Any]] = {
+    " A number has a decimal point, not a comma.": lambda line, _: COMMA.search(line),
+    ' A number with a unit is written in quotes, as "0.5 mm".': lambda line, _: UNQUOTED.search(line),
+    " Each key and each table may occur only once: give one of the two another name, or remove it.":
+        lambda _, reason: "verwrite" in reason or "twice" in reason,
+    ' A word is written in quotes, as kind = "revolute".': lambda line, _: re.search(r"=\s*[A-Za-z]", line),
+    " A string ends with the quote with which it begins, on the same line.":
+        lambda _, reason: "nterminated" in reason or "Illegal character" in reason,
+    " A line is KEY = VALUE, or a [TABLE]; a comment begins with #.":
+        lambda line, _: "=" not in line and not line.lstrip().startswith("["),
+}  # fmt: skip
 LONG_KEY = re.compile(
     rf"""(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEEPEST}}}""", re.M
 )
@@ -120,7 +132,8 @@ def parse(text: str, name: str) -> Source:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line = min(int(found[1]), len(lines)) if found else len(lines)
         reason = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
-        sentence = f"this is not valid TOML: {reason[:1].lower()}{reason[1:]}.{_remedy(lines[line - 1], reason)}"
+        remedy = next((remedy for remedy, fits in REMEDIES.items() if fits(lines[line - 1], reason)), "")
+        sentence = f"this is not valid TOML: {reason[:1].lower()}{reason[1:]}.{remedy}"
         raise DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),)) from None
     except ValueError as error:  # Python rejects whole numbers of thousands of digits
         raise _beyond(name, 1, " ".join(str(error).split(";")[0].split())) from None
@@ -148,21 +161,6 @@ def check_length(length: int, name: str) -> None:
 def _beyond(name: str, line: int, what: str) -> DeclarationError:
     sentence = f"{what}, which is beyond the limits of files of mechanisms; build such a model in Python."
     return DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),))
-
-
-def _remedy(line: str, reason: str) -> str:
-    remedies = {
-        " A number has a decimal point, not a comma.": COMMA.search(line),
-        ' A number with a unit is written in quotes, as "0.5 mm".': UNQUOTED.search(line),
-        " Each key and each table may occur only once: give one of the two another name, or remove it.":
-            "verwrite" in reason or "twice" in reason,
-        ' A word is written in quotes, as kind = "revolute".': re.search(r"=\s*[A-Za-z]", line),
-        " A string ends with the quote with which it begins, on the same line.":
-            "nterminated" in reason or "Illegal character" in reason,
-        " A line is KEY = VALUE, or a [TABLE]; a comment begins with #.":
-            "=" not in line and not line.lstrip().startswith("["),
-    }  # fmt: skip
-    return next((remedy for remedy, fits in remedies.items() if fits), "")
 
 
 class _Fault(NamedTuple):

@@ -92,8 +92,6 @@ class Reduction:
     stiffening: bool = True
     masses: Mapping[str, NodeMass] = field(default_factory=dict)
 
-    complete: ClassVar[bool] = True  # whether the data are in the TOML file itself, and not in another file
-
     def modes(self, folder: Path | None) -> Modes:
         """The modes; `folder` is that of the TOML file, None for a text."""
         most = self.keep + 6 * len(self.interface)
@@ -160,8 +158,6 @@ class MatrixFile(Reduction):
 
     file: str
 
-    complete: ClassVar[bool] = False
-
     def finite_elements(self, folder: Path | None) -> FiniteElements:
         path = path_beside(self.file, folder, "npz", "write it there with numpy.savez")
         file, found, size = f'file "{self.file}"', {}, 0
@@ -205,8 +201,6 @@ class StlFile:
 
     file: str
     unit: str
-
-    complete: ClassVar[bool] = True  # whether a written model names the file again
 
     def mesh(self, folder: Path | None) -> Mesh:
         """The surface in the file; `folder` is that of the TOML file, None for a text."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from nonsmooth import solvers, steppers
 from nonsmooth.declarative.faults import Source, check_length, parse, without_name
-from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction, StlFile
+from nonsmooth.declarative.flexible import MOST_ELEMENTS, MatrixFile, Reduction, StlFile
 from nonsmooth.declarative.schema import Accepted, Table, entries, hint, listed, schema, shown, table_of
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
@@ -339,7 +339,7 @@ class _Reader:
             values[key] = self._value(getattr(table, key), data[key], (*path, key))
         try:
             made = type(table).made(**values)
-            if isinstance(made, StlFile | Reduction) and made.complete:  # written to a file again
+            if isinstance(made, StlFile | Reduction) and not isinstance(made, MatrixFile):  # written to a file again
                 self.model.stated[str(path[1]), str(path[2])] = made
             if isinstance(made, StlFile):
                 return made.mesh(self.folder)

@@ -264,27 +264,25 @@ def _union(forms: list[_Form]) -> Any:
         return form.annotation if form.tag != "{}" else Annotated[form.annotation, BeforeValidator(_only_tables)]
     tags = tuple(form.tag for form in forms)
     tagged = tuple(Annotated[form.annotation, Tag(form.tag)] for form in forms)
-    return Annotated[Union[tagged], Discriminator(lambda value: _tag(value, tags))]  # noqa: UP007
+
+    def tag(value: Any) -> str | None:
+        if isinstance(value, dict):
+            return "<table>" if "<table>" in tags else f"{{{value.get('kind', '')}}}"
+        if isinstance(value, bool):
+            return "<bool>"
+        if isinstance(value, list):
+            return "<list>" if "<list>" in tags and any(isinstance(one, dict) for one in value) else "<components>"
+        if isinstance(value, (int, float)) and "<bool>" in tags or not isinstance(value, (int, float, str)):
+            return None
+        return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
+
+    return Annotated[Union[tagged], Discriminator(tag)]  # noqa: UP007
 
 
 def _only_tables(value: Any) -> Any:
     if not isinstance(value, dict):
         raise wrong(f"must be a table, got {shown(value)}")
     return value
-
-
-def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
-    if isinstance(value, dict):
-        return "<table>" if "<table>" in tags else f"{{{value.get('kind', '')}}}"
-    if isinstance(value, bool):
-        return "<bool>"
-    if isinstance(value, list):
-        return "<list>" if "<list>" in tags and any(isinstance(one, dict) for one in value) else "<components>"
-    if isinstance(value, (int, float)) and "<bool>" in tags:
-        return None
-    if isinstance(value, (int, float, str)):
-        return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
-    return None
 
 
 def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:

@@ -112,7 +112,7 @@ def _admission(
     known, names = {f"{e.name}.{label}" for e in elements for label in e.numbers()}, list(system.parameters)
     if states is None and known.issuperset(names[i] for i in varied) and admit(0):
         at = system.elementwise.placed(system.start.q, system.start.v, values[0])
-        gaps = system.elementwise.gaps_by_parameters(at, values)
+        gaps = system.elementwise.gaps(at, values)
         return (~np.any(overlapping(system, gaps, values), axis=1)).tolist().__getitem__
     return admit
 

@@ -81,9 +81,8 @@ def modes(
     most = elements.count - (6 if method == "free" else len(attached))
     if not 0 <= keep <= most:
         raise InputError(f"keep must be from 0 to {most}, got {keep}.")
-    R, free = elements.rigid(), method == "free"
-    basis = _free(elements, attached, keep, R) if free else _craig_bampton(elements, attached, keep)
-    squares, shapes = _orthonormal(elements, basis, R)
+    R = elements.rigid()
+    squares, shapes = _orthonormal(elements, _trial_vectors(elements, attached, keep, R, free=method == "free"), R)
     frequencies = np.sqrt(squares)
     if isinstance(damping, Rayleigh):
         coefficients = damping.mass + damping.stiffness * squares
@@ -132,19 +131,25 @@ def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
     return np.asarray(vectors[:, :count])
 
 
-def _craig_bampton(elements: FiniteElements, attached: Any, keep: int) -> Array:
+def _trial_vectors(elements: FiniteElements, attached: Any, keep: int, R: Array, *, free: bool) -> Array:
+    """Modes of the free body, or of that fixed at its interface, and static deflections of the interface (d, .)."""
     from scipy.sparse.linalg import splu
 
-    d = elements.count
-    inside = np.setdiff1d(np.arange(d), attached)
-    K, M = elements.stiffness, elements.mass
+    d, K, M = elements.count, elements.stiffness, elements.mass
+    basis = np.zeros((d, len(attached)))
+    basis[attached, np.arange(len(attached))] = 1.0
+    if free:
+        deflection = _relieved(elements, R)
+        trial = deflection(np.cos(np.arange(d))[:, None])[:, 0]
+        size = float(trial @ (K @ trial) / (trial @ (M @ trial)))
+        # rigid motions are removed afterwards, what is left of the first six is dropped
+        return np.hstack([_lowest(K, M, keep + 6, -0.1 * size), deflection(basis)])
     if len(attached) < 6:
         raise InputError(
             f"Craig-Bampton needs an interface that holds the body, but its nodes have {len(attached)} degrees of "
             'freedom; name more nodes, or take method="free".'
         )
-    basis = np.zeros((d, len(attached)))
-    basis[attached, np.arange(len(attached))] = 1.0
+    inside = np.setdiff1d(np.arange(d), attached)
     if not len(inside):
         return basis
     Kii = K[inside][:, inside]
@@ -169,17 +174,6 @@ def _relieved(elements: FiniteElements, R: Array) -> Callable[[Array], Array]:
         return np.asarray(factors.solve(np.vstack([loads, np.zeros((6, loads.shape[1]))]))[: len(loads)])
 
     return deflection
-
-
-def _free(elements: FiniteElements, attached: Any, keep: int, R: Array) -> Array:
-    deflection = _relieved(elements, R)
-    trial = deflection(np.cos(np.arange(elements.count))[:, None])[:, 0]
-    size = float(trial @ (elements.stiffness @ trial) / (trial @ (elements.mass @ trial)))
-    free = _lowest(elements.stiffness, elements.mass, keep + 6, -0.1 * size)
-    loads = np.zeros((elements.count, len(attached)))
-    loads[attached, np.arange(len(attached))] = 1.0
-    # rigid motions are removed afterwards, what is left of the first six is dropped
-    return np.hstack([free, deflection(loads)])
 
 
 def _orthonormal(elements: FiniteElements, basis: Array, R: Array) -> tuple[Array, Array]:

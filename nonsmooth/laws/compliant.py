@@ -13,7 +13,7 @@ import casadi as ca
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import LIMITED, Expression, Law, Limit, Vector
-from nonsmooth.laws.own import own_kind, unknown_limits, wrong_friction, wrong_normal
+from nonsmooth.laws.own import own_kind, usual_values, wrong_friction, wrong_normal
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number, shown
 
@@ -139,7 +139,10 @@ class Compliant(Law):
         try:
             k = SimpleNamespace(**self.coefficients(p))
             *forces, rates = self.forces(depth, rate, approach, slip, bristle, stiction, k, tangents)
-            count, unknown = (ca.vertcat(*forces).numel(), ca.SX(rates).numel()), unknown_limits(self)
+            count = ca.vertcat(*forces).numel(), ca.SX(rates).numel()
+            usual = SimpleNamespace(**usual_values(self))
+            numbers = {one: float(value) for one, value in self.coefficients(usual).items()}
+            limits = [one.quantity for one in self.limits(usual, SimpleNamespace(**numbers))]
         except Exception as error:  # whatever a law of somebody else raises
             said, lacks = str(error).partition("\n")[0], getattr(error, "name", None)
             remedy = (
@@ -154,9 +157,12 @@ class Compliant(Law):
                 f"Compliant: {name} must return one expression for each force, and a column of {states} rates of its "
                 f"states, got {count[0]} for {2 + tangents} and {count[1]}."
             )
-        if unknown:
-            kinds = ", ".join((*LIMITED, *self.numbers()))
-            raise InputError(f"Compliant: {name} has a limit of {shown(unknown[0])}; limits are of one of {kinds}.")
+        kinds = (*LIMITED, *self.numbers())
+        for limit in limits:
+            if limit not in kinds:
+                raise InputError(
+                    f"Compliant: {name} has a limit of {shown(limit)}; limits are of one of {', '.join(kinds)}."
+                )
 
     @property
     def bristles(self) -> tuple[tuple[str, str], ...]:

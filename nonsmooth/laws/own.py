@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.laws.base import LIMITED, Law
+from nonsmooth.laws.base import Law
 
 #: depths [m], and closing rates [m/s] of a contact that began at 1 m/s
 DEPTHS, RATES = (0.0, 1e-9, 1e-7, 1e-5), (0.0, 0.1, -0.1)
@@ -63,21 +63,14 @@ def wrong_friction(law: Any, tangents: int) -> str | None:
     return None
 
 
-def unknown_limits(law: Law) -> list[str]:
-    """Quantities of a law's ranges of validity that no contact has."""
-    p = SimpleNamespace(**_values(law))
-    k = SimpleNamespace(**{name: float(one) for name, one in law.coefficients(p).items()})
-    return [one.quantity for one in law.limits(p, k) if one.quantity not in (*law.numbers(), *LIMITED)]
-
-
-def _values(law: Law) -> dict[str, float]:
+def usual_values(law: Law) -> dict[str, float]:
     """A law's numbers and usual geometry."""
     return {name: CLEARANCE if name == "clearance" else LENGTH for name in law.needs()} | law.numbers()
 
 
 def _coefficients(law: Law) -> tuple[list[Any], list[float], SimpleNamespace]:
     """Symbols of a law's numbers and geometry, their values, and the coefficients, which are expressions of them."""
-    values = _values(law)
+    values = usual_values(law)
     symbols = {name: ca.SX.sym(name) for name in values}
     k = SimpleNamespace(**law.coefficients(SimpleNamespace(**symbols)))
     return list(symbols.values()), list(values.values()), k

@@ -1,8 +1,6 @@
 """Checks of an initial state: finite loads, satisfied joints, constraints without contradictions, no overlap."""
 
 import dataclasses
-import functools
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +50,18 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
         loads = [one for one in system.elements if isinstance(one, Force)]
-        for k in e.undefined_forces(t, at, p)[:1]:
+        undefined: list[int] = []
+        for group, found in e.forces(t, at, p):
+            for values in found[1:]:
+                undefined += group.members[~np.isfinite(values).all(axis=1)].tolist()
+        for k in sorted(undefined):
             raise loads[k].error("its force is not finite at the start; check its law there, and the start.")
         check_finite("The applied force along", force, system.names.v)
     if system.ng:
         rows, residual = e.constraints(t, at, p)
         rates = rates_of(rows, at.velocities)
         check_motion(system, t, residual + rates)
-        _check_closed(system, residual, "is open by", units, driven=functools.partial(_prescribed, system, t, p))
+        _check_closed(system, residual, "is open by", units, at=(t, p))
         directions = weighted(rows, at.masses, e.first_rows)
         _check_rank(system, state, p, directions)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
@@ -136,20 +138,11 @@ def check_motion(system: System, t: float, values: Array) -> None:
         )
 
 
-def _prescribed(system: System, t: float, p: Array, element: str) -> str:
-    """Value that a driver prescribes at a time, as a clause; empty for other elements."""
-    one = next(one for one in system.elements if one.name == element)
-    if not isinstance(one, PrescribedMotion):
-        return ""
-    values = dict(zip(system.parameters, p, strict=True))
-    value = signal_values(element, "motion", one.motion, t)[0] if callable(one.motion) else values[f"{element}.motion"]
-    return f", where its driver prescribes {value:.6g} {one.rows[0][1]}"
-
-
 def _check_closed(
     system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "",
-    driven: Callable[[str], str] = lambda name: "",
+    at: tuple[float, Array] | None = None,
 ) -> None:  # fmt: skip
+    """Raise ModelError that names the worst row, and `at` a time with parameters what its driver prescribes there."""
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
@@ -157,12 +150,16 @@ def _check_closed(
         loose = any(isinstance(element, Clearance) for element in system.elements)
         how, name = '"centred"' if loose else "True", system.constraint_names[worst]
         grounds = [one.name for one in system.elements if isinstance(one, Ground)]
-        owner = name.partition(".")[0]
-        joins = next((one.body_names() for one in system.elements if one.name == owner), ())
-        bodies = " and ".join(f'"{one}"' for one in joins if one.partition(".")[0] not in grounds)
-        wrong = f"{what} of {bodies}" if what and bodies else "the start"
+        owner = next(one for one in system.elements if one.name == name.partition(".")[0])
+        bodies = " and ".join(f'"{one}"' for one in owner.body_names() if one.partition(".")[0] not in grounds)
+        wrong, driven = f"{what} of {bodies}" if what and bodies else "the start", ""
+        if at is not None and isinstance(owner, PrescribedMotion):
+            t, p = at
+            given = dict(zip(system.parameters, p, strict=True)).get(f"{owner.name}.motion")
+            value = signal_values(owner.name, "motion", owner.motion, t)[0] if callable(owner.motion) else given
+            driven = f", where its driver prescribes {value:.6g} {owner.rows[0][1]}"
         raise ModelError(
-            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start{driven(owner)}; '
+            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start{driven}; '
             f"correct {wrong}, or let build(assemble={how}) do so."
         )
 

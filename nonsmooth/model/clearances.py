@@ -35,6 +35,7 @@ from nonsmooth.model.joints import (
     Prismatic,
     Revolute,
     Spherical,
+    _OfTwo,
 )  # fmt: skip
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 from nonsmooth.settings import shown
@@ -101,24 +102,6 @@ def end_circles(
     return circles
 
 
-def collars(
-    a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, radius: ca.SX, points: int
-) -> list[Section]:
-    """Rim points, or for 0 points the centres of the ends, of the part named by `ends`, opposite collars of the other
-    part at L/2 + s from its centre; the back end is first."""
-    of_journal = ends == "journal"
-    rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)
-    other, at_other, axis_other = (a, p.at_a, p.axis_a) if of_journal else (b, p.at_b, p.axis_b)
-    along, axis = unit(axis_rim), other.rotate(unit(axis_other))
-    planes, offsets = [], around(along, radius, points) if points else [ca.DM.zeros(3)]
-    for _, sign in ENDS:
-        for offset in offsets:
-            point = rim.point(at_rim + sign * p.length / 2 * along + offset)
-            gap = p.length / 2 + p.axial_clearance - sign * ca.dot(axis, point - other.point(at_other))
-            planes.append(plane(gap, point, -sign * axis if of_journal else sign * axis))
-    return planes
-
-
 @dataclass(frozen=True, eq=False)
 class Clearance(Contact):
     """Base of joints with clearance."""
@@ -160,15 +143,12 @@ class _BySections(Clearance):
 
 
 @dataclass(frozen=True, eq=False)
-class _Round(_BySections):
+class _Round(_OfTwo, _BySections):
     """Base of clearances between round parts: the outer one belongs to body a, the inner one to body b."""
 
-    a: BodyRef
-    b: BodyRef
     at_a: Point = field(default=ORIGIN, kw_only=True)
     at_b: Point = field(default=ORIGIN, kw_only=True)
     radius: PositiveLength | None = field(default=None, kw_only=True)
-    body_fields = ("a", "b")
     bearing = "radius"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -271,9 +251,19 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
     def _sections(self, a: Any, b: Any, p: SimpleNamespace) -> Sequence[Section]:
         if not self.spatial:
             return [centres(a, b, p)]
-        radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
-        circles = end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
-        return [*circles, *collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)]
+        found = end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
+        # rim points, or the centres of the ends, opposite collars of the other part at L/2 + s from its centre
+        of_journal, radius = self.ends == "journal", getattr(p, "collar_radius", getattr(p, "radius", 0.0))
+        rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)
+        other, at_other, axis_other = (a, p.at_a, p.axis_a) if of_journal else (b, p.at_b, p.axis_b)
+        along, axis = unit(axis_rim), other.rotate(unit(axis_other))
+        offsets = [ca.DM.zeros(3)] if self.parallel else around(along, radius, self.points)
+        for _, sign in ENDS:
+            for offset in offsets:
+                point = rim.point(at_rim + sign * p.length / 2 * along + offset)
+                gap = p.length / 2 + p.axial_clearance - sign * ca.dot(axis, point - other.point(at_other))
+                found.append(plane(gap, point, -sign * axis if of_journal else sign * axis))
+        return found
 
     def ideal(self) -> Joint:
         """`Revolute`; with ``parallel=True`` its points alone, `Spherical`, to go with `parallel_axes()`."""

@@ -74,9 +74,8 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
     check_motion(system, t, residual + rates_of(rows, at.velocities))
     found, attempts = _closed(system, t, _Reached(q, at, rows, residual, 0), p)
     directions = weighted(found.rows, found.at.masses, e.first_rows)
-    linear = 2 if e.rigid == 3 else 3
     kept = np.ones(at.velocities.shape, dtype=bool)  # given; rates of deformation always are
-    for part in (slice(0, linear), slice(linear, e.rigid)):
+    for part in (slice(0, e.linear), slice(e.linear, e.rigid)):
         kept[:, part] = np.any(at.velocities[:, part] != 0.0, axis=1)[:, None]
     v, left = state.v, rates_of(found.rows, at.velocities)
     for _ in range(REFINED):
@@ -108,7 +107,7 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
     e, attempts = system.elementwise, 1
     if best.worst > CLOSED and system.ng <= MANY:
         random, masses = np.random.default_rng(0), guess.at.masses
-        rigid, linear = e.rigid, 2 if e.rigid == 3 else 3
+        rigid, linear = e.rigid, e.linear
         inertia = np.trace(masses[:, linear:rigid, linear:rigid], axis1=1, axis2=2) / (rigid - linear)
         for turn in DISTURBED:  # bodies are rotated by about so much, and moved by this times their radius of gyration
             u = np.zeros((len(masses), e.width))
@@ -147,7 +146,6 @@ def _reached(system: System, t: float, q: Array, p: Array, steps: int) -> _Reach
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
     """The end of the Levenberg-Marquardt iteration: satisfied joints, or a minimum of the sum of squares."""
     e, damping, milestone = system.elementwise, 0.0, np.inf
-    linear = 2 if e.rigid == 3 else 3
     for k in range(ITERATIONS):
         if here.worst <= ASSEMBLED:
             break
@@ -160,7 +158,7 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
         before = float(np.sum((here.residual / directions.norms) ** 2))
         while damping <= STRONGEST:
             u = e.in_order(directions.least_change(-here.residual, damping=damping))
-            largest = float(np.max(np.linalg.norm(e.by_body(u)[1:, linear : e.rigid], axis=1)))
+            largest = float(np.max(np.linalg.norm(e.by_body(u)[1:, e.linear : e.rigid], axis=1)))
             u = u * (TURN / largest) if largest > TURN else u
             moving = e.by_body(u)
             turned = here.residual + np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)

@@ -25,7 +25,7 @@ from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primiti
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix, slip_at, tangents, unit
-from nonsmooth.model.joints import IDENTITY, Angle, BodyRef, Direction, Orientation
+from nonsmooth.model.joints import IDENTITY, Angle, Direction, Orientation, _OfTwo
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
@@ -151,13 +151,10 @@ class Contact(Element):
 
 
 @dataclass(frozen=True, eq=False)
-class FreeContact(Contact):
+class FreeContact(_OfTwo, Contact):
     """Base of contacts between surfaces that are not paired in a joint."""
 
-    a: BodyRef
-    b: BodyRef
     size: PositiveLength = field(default=1e-2, kw_only=True)
-    body_fields = ("a", "b")
 
 
 def check_points(contact: Contact, points: int, least: int) -> None:

@@ -67,6 +67,7 @@ class SampledController(Load):
     axis_a: Direction | None = None
     quaternion: Orientation | None = None
     body_fields = ("a", "b", "sensor")
+    named = ("parameters", "states")
 
     def __post_init__(self) -> None:
         for name in ("resolution", "states", "start"):
@@ -103,9 +104,6 @@ class SampledController(Load):
     def law(self) -> tuple[str, ...]:
         """Its formulas."""
         return (self.torque,) if isinstance(self.torque, str) else cast(tuple[str, ...], self.force)
-
-    def _own_names(self) -> tuple[str, ...]:
-        return (*self.parameters, *self.states)
 
     def quantity(self, label: str) -> Quantity:
         found = super().quantity(label)

@@ -150,7 +150,22 @@ class Corners:
             known = np.where(after, np.nextafter(known, np.inf), known)
         known = _inside(known, t_start, t_end)
         for level, zero, whole, slope in self._levels:
-            roots = _affine_roots(zero, slope, whole, known, t_start, t_end, values)
+            roots = np.zeros(0)
+            if slope is not None:  # linear between known corners: where it is zero, or a whole number
+                a = np.append(t_start, known[known < t_end])
+                b = np.append(a[1:], t_end)
+                first, rate = zero(a, values)[0], slope(a, values)[0]
+                moves = (rate != 0.0) & np.isfinite(first * rate)
+                first, rate, a, b = first[moves], rate[moves], a[moves], b[moves]
+                ends = np.sort([first, first + rate * (b - a)], axis=0)
+                low, high = np.ceil(ends[0]), np.floor(ends[1])
+                if not whole:
+                    low, high = np.maximum(low, 0.0), np.minimum(high, 0.0)
+                number = np.maximum(high - low + 1.0, 0.0)
+                if np.sum(number) <= MOST_ROUNDED:
+                    n = number.astype(int)
+                    goals = np.repeat(low - np.cumsum(n) + n, n) + np.arange(np.sum(n))
+                    roots = np.repeat(a, n) + (goals - np.repeat(first, n)) / np.repeat(rate, n)
             changes, often = _changes(level, roots, known, t_start, t_end, values)
             known, fast = _inside(np.concatenate([known, changes]), t_start, t_end), fast or often
         if self._found.functions:
@@ -266,12 +281,19 @@ def _result(
     nodes = [one for one in given if one is not None]
     values = [one.value for one in nodes]
     value = ca.SX.unary(what, values[0]) if len(values) == 1 else ca.SX.binary(what, *values)
-    timed = any(one.timed for one in nodes)
-    clock = timed and what in ORDERS and all(one.clock or not one.timed for one in nodes)
-    node = _Node(value, timed, clock, _degree(what, nodes))
-    if not timed:
-        return node
-    clocks = [one.clock for one in nodes]
+    if not any(one.timed for one in nodes):
+        return _Node(value, False)
+    clocks, degrees, by_constant = [one.clock for one in nodes], [one.degree for one in nodes], not nodes[-1].timed
+    # of the result as a piecewise polynomial of time
+    if what in CONSTANT:
+        degree: float = 0
+    elif what in LINEAR_IN_ALL or what in (ca.OP_FMOD, ca.OP_REMAINDER) and by_constant:
+        degree = max(degrees)
+    elif what in PRODUCTS or what == ca.OP_DIV and by_constant:
+        degree = sum(degrees)
+    else:
+        degree = 2 * degrees[0] if what == ca.OP_SQ else np.inf
+    node = _Node(value, True, what in ORDERS and all(one.clock or not one.timed for one in nodes), degree)
     if what in (*COMPARED, *ORDERS) and any(clocks) and not all(one.timed for one in nodes):
         # t < c and c <= t change at c, t <= c and c < t at the next number
         late = (what == ca.OP_LE) == clocks[0] and what in COMPARED
@@ -293,18 +315,6 @@ def _result(
     return node
 
 
-def _degree(what: int, nodes: Sequence[_Node]) -> float:
-    """Degree of a result as a piecewise polynomial of time."""
-    degrees = [one.degree for one in nodes]
-    if what in CONSTANT or not any(one.timed for one in nodes):
-        return 0
-    if what in LINEAR_IN_ALL or what in (ca.OP_FMOD, ca.OP_REMAINDER) and not nodes[1].timed:
-        return max(degrees)
-    if what in PRODUCTS or what == ca.OP_DIV and not nodes[1].timed:
-        return sum(degrees)
-    return 2 * degrees[0] if what == ca.OP_SQ else np.inf
-
-
 def _inside(times: Array, t_start: float, t_end: float) -> Array:
     """Corners within a run and at its end, in order, the last of those that are one."""
     found = np.unique(times[np.isfinite(times)])
@@ -314,30 +324,6 @@ def _inside(times: Array, t_start: float, t_end: float) -> Array:
 
 
 # ---- changes of functions that are piecewise constant
-
-
-def _affine_roots(
-    zero: Callable[[Array, Array], Array], slope: Callable[[Array, Array], Array] | None, whole: bool, known: Array,
-    t_start: float, t_end: float, values: Array,
-) -> Array:  # fmt: skip
-    """Times at which a function that is linear between known corners is zero, or a whole number."""
-    if slope is None:
-        return np.zeros(0)
-    a = np.append(t_start, known[known < t_end])
-    b = np.append(a[1:], t_end)
-    first, rate = zero(a, values)[0], slope(a, values)[0]
-    moves = (rate != 0.0) & np.isfinite(first * rate)
-    first, rate, a, b = first[moves], rate[moves], a[moves], b[moves]
-    ends = np.sort([first, first + rate * (b - a)], axis=0)
-    low, high = np.ceil(ends[0]), np.floor(ends[1])
-    if not whole:  # zero is the only goal
-        low, high = np.maximum(low, 0.0), np.minimum(high, 0.0)
-    number = np.maximum(high - low + 1.0, 0.0)
-    if np.sum(number) > MOST_ROUNDED:
-        return np.zeros(0)
-    n = number.astype(int)
-    goals = np.repeat(low - np.cumsum(n) + n, n) + np.arange(np.sum(n))
-    return np.asarray(np.repeat(a, n) + (goals - np.repeat(first, n)) / np.repeat(rate, n))
 
 
 def _changes(
@@ -399,7 +385,11 @@ def _pulses(functions: _OfTime, known: Array, t_start: float, t_end: float, valu
             groups = np.split(bent, np.flatnonzero(np.diff(bent) > 2) + 1)
             for group in groups:
                 parts = _parts(functions, values, int(i), t[max(group[0] - 2, 0) : group[-1] + 3])
-                found.append(_graded(parts, t_start, t_end))
+                # beside short parts, at distances that double: steps long at once would miss the tails
+                room = 0.5 * np.diff(parts, prepend=t_start, append=t_end)[:, None]
+                doubled = np.diff(parts)[:, None] * (2.0 ** np.arange(1, DOUBLINGS) - 1.0)
+                after, early = parts[1:, None] + doubled, parts[:-1, None] - doubled
+                found += [parts, after[doubled < room[2:]], early[doubled < room[:-2]]]
         fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(one) - np.min(one))
     return np.concatenate(found) if found else np.zeros(0), fast
 
@@ -433,15 +423,6 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
             kept.add(j)
             waiting += [(i, j), (j, k)]
     return t[sorted(kept)]
-
-
-def _graded(parts: Array, t_start: float, t_end: float) -> Array:
-    """Parts, and times beside short ones at distances that double: steps long at once would miss the tails."""
-    t = np.concatenate([[t_start], parts, [t_end]])
-    room, length = 0.5 * np.diff(t)[:, None], np.diff(parts)[:, None]
-    doubled, at = length * (2.0 ** np.arange(1, DOUBLINGS) - 1.0), parts[:, None]
-    after, early = (at[1:] + doubled)[doubled < room[2:]], (at[:-1] - doubled)[doubled < room[:-2]]
-    return np.unique(np.concatenate([parts, after, early]))
 
 
 # ---- bounds of expressions over intervals of time, by interval arithmetic of their operations
@@ -499,21 +480,15 @@ class Bounds:
                     for place, column in zip(to, table, strict=True):
                         least = np.where(exact, column[first], column.min())
                         slots[place] = least, np.where(exact, column[last], column.max())
+                elif all(slots[i][0] is slots[i][1] for i in at):  # numbers
+                    x = [slots[i][0] for i in at]
+                    number = np.asarray(float(ca.SX.unary(what, x[0]) if len(x) == 1 else ca.SX.binary(what, *x)))
+                    slots[to[0]] = (number, number)
                 else:
-                    slots[to[0]] = _operated(what, [slots[i] for i in at])
+                    least, most = _bounds(what, [slots[i] for i in at])
+                    unknown = np.isnan(least) | np.isnan(most)
+                    slots[to[0]] = np.where(unknown, -np.inf, least), np.where(unknown, np.inf, most)
         return lower, upper
-
-
-def _operated(what: int, given: list[Interval]) -> Interval:
-    """The result of an operation; infinite where it is not a number."""
-    if all(one[0] is one[1] for one in given):
-        x = [one[0] for one in given]
-        made = ca.SX.unary(what, x[0]) if len(x) == 1 else ca.SX.binary(what, *x)
-        number = np.asarray(float(made))
-        return number, number
-    lower, upper = _bounds(what, given)
-    unknown = np.isnan(lower) | np.isnan(upper)
-    return np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
 
 
 def _bounds(what: int, given: list[Interval]) -> Interval:

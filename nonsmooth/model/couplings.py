@@ -17,7 +17,7 @@ from nonsmooth.model.contacts import Contact, FreeContact
 from nonsmooth.model.drawing import Line, Primitive, Round, Slide, Touch, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element
 from nonsmooth.model.frames import PlanarPlacement, cross
-from nonsmooth.model.joints import IDENTITY, Angle, BodyRef, Direction, Joint, Orientation, thread
+from nonsmooth.model.joints import IDENTITY, Angle, Direction, Joint, Orientation, _OfTwo, thread
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 
@@ -43,13 +43,10 @@ class _Ideal(_Coupled, Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class _Loose(_Coupled, Contact):
+class _Loose(_Coupled, _OfTwo, Contact):
     """Base of couplings with backlash."""
 
-    a: BodyRef
-    b: BodyRef
     backlash: PositiveLength = field(kw_only=True)
-    body_fields = ("a", "b")
     gap_labels = ("low", "high")
     size_label, slides = "backlash", False
     coupling: ClassVar[type[_Ideal]]

@@ -49,43 +49,51 @@ class Primitive:
 
 
 @dataclass(frozen=True)
-class Mark(Primitive):
-    """A joint as a symbol at a point of each of its two bodies, which coincide unless the shape is "joint"."""
+class _At(Primitive):
+    """Base of what is drawn at a point of one body."""
+
+    spot: Spot
+
+
+@dataclass(frozen=True)
+class _Between(Primitive):
+    """Base of what is drawn between a point of each of two bodies."""
 
     a: Spot
     b: Spot
+
+
+@dataclass(frozen=True)
+class Mark(_Between):
+    """A joint as a symbol at a point of each of its two bodies, which coincide unless the shape is "joint"."""
+
     shape: MarkShape = "joint"
     outlines = True
 
 
 @dataclass(frozen=True)
-class Axle(Primitive):
+class Axle(_At):
     """An axis of rotation through a spot, along a vector of its body's frame."""
 
-    spot: Spot
     along: Vector
     outlines = True
 
 
 @dataclass(frozen=True)
-class Slide(Primitive):
+class Slide(_Between):
     """An axis through the spot a, along a vector of its frame, on which a block at b slides; if round, a sleeve."""
 
-    a: Spot
-    b: Spot
     along: Vector
     round: bool = False
     outlines = True
 
 
 @dataclass(frozen=True)
-class Bearing(Primitive):
+class Bearing(_Between):
     """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified. In space axes
     make it a journal in a sleeve, engaged over `length` [m]; circles of its gaps are at `sections` [m] from the middle,
     of the journal or, with `of_sleeve`, of the sleeve."""
 
-    a: Spot
-    b: Spot
     clearance: float
     radius: float = 0.0
     length: float = 0.0
@@ -97,13 +105,11 @@ class Bearing(Primitive):
 
 
 @dataclass(frozen=True)
-class Guide(Primitive):
+class Guide(_Between):
     """A rectangular slider at b between walls of a guide at a with the clearance [m] on each side, drawn magnified. The
     axes of length and height, `along` and `across`, are in the frame of a, those of the slider in its own; `width` and
     `side_clearance` [m] are those of the third direction in space."""
 
-    a: Spot
-    b: Spot
     length: float
     height: float
     clearance: float
@@ -117,54 +123,48 @@ class Guide(Primitive):
 
 
 @dataclass(frozen=True)
-class Wall(Primitive):
+class Wall(_At):
     """A flat surface of a, its normal towards the free side, and a round one of b of this radius [m] about `near`."""
 
-    spot: Spot
     normal: Vector
     near: Spot
     radius: float = 0.0
 
 
 @dataclass(frozen=True)
-class Dot(Primitive):
+class Dot(_At):
     """A point of a surface; a corner of its body's outline, if `corner`."""
 
-    spot: Spot
     corner: bool = False
 
 
 @dataclass(frozen=True)
-class Round(Primitive):
+class Round(_At):
     """A round surface of a body with its radius [m]: a circle in the plane, a sphere in space."""
 
-    spot: Spot
     radius: float
 
 
 @dataclass(frozen=True)
-class Cylinder(Primitive):
+class Cylinder(_At):
     """A cylinder of a body in space: its middle, its axis in the body's frame, radius and length [m]; 0 is a disc."""
 
-    spot: Spot
     along: Vector
     radius: float
     length: float = 0.0
 
 
 @dataclass(frozen=True)
-class Ellipsoid(Primitive):
+class Ellipsoid(_At):
     """An ellipsoid of a body in space: its centre and its semi-axes [m] as vectors of the body's frame."""
 
-    spot: Spot
     semi_axes: tuple[Vector, ...]
 
 
 @dataclass(frozen=True)
-class Box(Primitive):
+class Box(_At):
     """A box of a body in space: its middle and its edges' lengths [m] along the body's axes."""
 
-    spot: Spot
     edges: Vector
 
 
@@ -181,36 +181,28 @@ class Solid(Primitive):
 
 
 @dataclass(frozen=True)
-class Touch(Primitive):
+class Touch(_Between):
     """Where two round surfaces meet: on the line from the centre a to the centre b, at this share of it."""
 
-    a: Spot
-    b: Spot
     share: float
 
 
 @dataclass(frozen=True)
-class Line(Primitive):
+class Line(_Between):
     """A straight line from a to b: a rod, or a damper or another force between points if dotted."""
 
-    a: Spot
-    b: Spot
     dotted: bool = False
 
 
 @dataclass(frozen=True)
-class Coil(Primitive):
+class Coil(_Between):
     """A spring from a to b."""
-
-    a: Spot
-    b: Spot
 
 
 @dataclass(frozen=True)
-class Arrow(Primitive):
+class Arrow(_At):
     """A force that acts at a spot, along a vector of the ground frame or, if `fixed`, of the body's."""
 
-    spot: Spot
     along: Vector
     fixed: bool = False
     load = True
@@ -230,11 +222,9 @@ class Turn(Primitive):
 
 
 @dataclass(frozen=True)
-class Drive(Primitive):
+class Drive(_Between):
     """A prescribed displacement of b from a."""
 
-    a: Spot
-    b: Spot
     load = True
 
 

@@ -5,6 +5,7 @@ compiled function, so that a sweep over them does not rebuild anything. Vectors 
 ``"element.field_x"``.
 """
 
+import contextlib
 import dataclasses
 import math
 import sys
@@ -31,6 +32,7 @@ from nonsmooth.quantities import (
     field_units,
     in_unit,
     is_numeric,
+    parts_of,
 )  # fmt: skip
 from nonsmooth.settings import Called, floats, require, shown, wrong_flag
 
@@ -72,8 +74,7 @@ class Element(metaclass=Called):
             raise self.error(wrong)
         self._read_texts()
         for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
-            parts = value if isinstance(value, tuple | list) else (value,)
+            parts = parts_of(getattr(self, one.name))
             if one.name not in self._declared() and any(isinstance(part, Scatter) for part in parts):
                 raise self.error(f"{one.name} takes no tolerance, since it is no parameter; give plain numbers.")
         numbers = self.numbers()
@@ -89,7 +90,7 @@ class Element(metaclass=Called):
             own = self.quantity(field).unit if field in self._declared() else unit
             try:
                 number = converted(value, partial(in_unit, unit=own), lambda x: is_numeric(x) and not looks_stated(x))
-                for part in value if isinstance(value, tuple | list) else (value,):
+                for part in parts_of(value):
                     if isinstance(part, TimeFunction):
                         part.check_units(own)
             except Wrong as error:
@@ -101,7 +102,7 @@ class Element(metaclass=Called):
                 object.__setattr__(self, field, number)
         for field in self._declared():
             value = getattr(self, field)
-            parts = value if isinstance(value, tuple | list) else (value,)
+            parts = parts_of(value)
             if any(isinstance(one, str) and looks_stated(one) for one in parts):
                 try:
                     read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
@@ -136,20 +137,18 @@ class Element(metaclass=Called):
             value = getattr(self, field)
             if value is None and NoneType in declared.forms or callable(value) and Callable in declared.forms:
                 continue
-            try:
-                if value is None:
-                    raise TypeError
-                array = floats(value)
-            except (OverflowError, TypeError, ValueError):
-                raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
-            if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
+            array = None
+            with contextlib.suppress(OverflowError, TypeError, ValueError):
+                array = None if value is None else floats(value)
+            single = array is not None and array.ndim == 0
+            # components of points that are left out are zero
+            vector = array is not None and array.ndim == 1 and (array.size > 0 or field.startswith("at"))
+            if array is None or not (single and float in declared.forms or vector and tuple in declared.forms):
                 raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.")
-            if array.ndim == 0:
+            if single:
                 numbers[field] = float(array)
                 continue
             labels = declared.quantity.labels
-            if array.size == 0 and not field.startswith("at"):  # components of points that are left out are zero
-                raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.")
             if array.size > len(labels):
                 raise self.error(f"{field} takes at most {len(labels)} components, got {array.size}.")
             numbers.update({f"{field}_{labels[i]}": float(x) for i, x in enumerate(array)})
@@ -162,8 +161,9 @@ class Element(metaclass=Called):
             value = getattr(self, field)
             if isinstance(value, Fit | Toleranced):
                 found[field] = value
-            parts = zip(declared.quantity.labels, value if isinstance(value, tuple | list) else (), strict=False)
-            found |= {f"{field}_{axis}": x for axis, x in parts if isinstance(x, Fit | Toleranced)}
+            elif isinstance(value, tuple | list):
+                parts = zip(declared.quantity.labels, value, strict=False)
+                found |= {f"{field}_{axis}": x for axis, x in parts if isinstance(x, Fit | Toleranced)}
         return found
 
     def check_stated(self, label: str, value: Any) -> None:

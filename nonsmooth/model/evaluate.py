@@ -80,17 +80,16 @@ class _Group:
 
     def __call__(self, *arguments: Array) -> list[Array]:
         """Outputs (elements, rows), or (elements, rows, columns) where one element has more than one column."""
-        found: list[Array] = []
-        for values, (rows, columns) in zip(self.evaluator(*map(np.ravel, arguments)), self.sizes, strict=True):
-            if columns > 1:
-                found.append(values.reshape(rows, self.count, columns).transpose(1, 0, 2))
-            else:
-                found.append(values.reshape(self.count, rows))
-        return found
+        outputs = zip(self.evaluator(*map(np.ravel, arguments)), self.sizes, strict=True)
+        return [
+            x.reshape(rows, self.count, columns).transpose(1, 0, 2) if columns > 1 else x.reshape(self.count, rows)
+            for x, (rows, columns) in outputs
+        ]
 
 
 class Elementwise:
-    """Evaluation by kinds of elements; `width` is the largest number of velocities of a body, `rigid` a rigid one's."""
+    """Evaluation by kinds of elements; `width` is the largest number of velocities of a body, `rigid` a rigid one's, of
+    which the first `linear` are those of its centre."""
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
         self.functions, self._index = functions, {name: i for i, name in enumerate(parameters)}
@@ -98,7 +97,7 @@ class Elementwise:
         self.joints = [e for e in elements if isinstance(e, Joint)]
         self.contacts = [e for e in elements if isinstance(e, Contact)]
         self.width = max(len(e.v_columns) for e in self.bodies)
-        self.rigid = 3 if functions.dimension == 2 else 6
+        self.linear, self.rigid = functions.dimension, 3 if functions.dimension == 2 else 6
         self._ground = np.array(ca.DM(ground_placement(functions.dimension).z)).ravel()
         self._numbers = {e.name: i + 1 for i, e in enumerate(self.bodies)}
         self._carriers = np.arange(len(self.bodies) + 1)  # body index of each frame
@@ -130,9 +129,16 @@ class Elementwise:
         self.ng, self.first_rows = sum(len(e.rows) for e in self.joints), _spans([len(e.rows) for e in self.joints])
         self._gaps = _spans([len(e.gap_labels) for e in self.contacts])
         #: of each gap the indices of the parameters of `contact_law` (4, nc), behind them 0 for what a law lacks, and 1
-        self._law_places = np.array([
-            self._law_of(e) + [self._index[f"{e.name}.{e.size_label}"]] for e in self.contacts for _ in e.gap_labels
-        ], dtype=np.intp).reshape(-1, 1 + len(LAW)).T  # fmt: skip
+        places, lacks = list[list[int]](), len(self._index)
+        for contact in self.contacts:
+            rigid, law = isinstance(contact.contact, Rigid), [lacks] * len(LAW)
+            if isinstance(contact, JointFriction):
+                law[LAW.index("friction")] += rigid
+            elif rigid:
+                law = [self._index[f"{contact.name}.{label}"] for label in LAW]
+            size = self._index[f"{contact.name}.{contact.size_label}"]
+            places += [[*law, size]] * len(contact.gap_labels)
+        self._law_places = np.array(places, dtype=np.intp).reshape(-1, 1 + len(LAW)).T
         #: of the last parameters
         self._law: tuple[Any, Array] = None, np.zeros((4, 0))
 
@@ -144,14 +150,6 @@ class Elementwise:
             self._law = known = key, np.moveaxis(padded[..., self._law_places], -2, 0)
             known[1].flags.writeable = False
         return known[1]
-
-    def _law_of(self, contact: Contact) -> list[int]:
-        """Indices of the numbers of its law."""
-        lacks = len(self._index)
-        if isinstance(contact, JointFriction):
-            return [lacks, lacks + isinstance(contact.contact, Rigid), lacks]
-        rigid = isinstance(contact.contact, Rigid)
-        return [self._index[f"{contact.name}.{label}"] if rigid else lacks for label in LAW]
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
@@ -225,19 +223,11 @@ class Elementwise:
             shared = np.tile(p[places], count)
             weights = weight(at.z[1 : count + 1].ravel(), p[self._masses], shared)[0].reshape(count, -1)
             total[1:, : self.rigid] += weights
-        for group, found in self._forces(t, at, p):
+        for group, found in self.forces(t, at, p):
             for body, force in zip(group.bodies.T, found[1:], strict=True):
                 along = force if at.maps is None else np.einsum("fij,fi->fj", at.maps[body], force)
                 np.add.at(total, self._carriers[body], along)
         return self.in_order(total[1:])
-
-    def undefined_forces(self, t: float, at: Placements, p: Array) -> list[int]:
-        """Forces that are not finite, by their numbers in the order of the model."""
-        found: list[int] = []
-        for group, values in self._forces(t, at, p):
-            bad = ~np.all([np.isfinite(force).all(axis=1) for force in values[1:]], axis=0)
-            found += group.members[bad].tolist()
-        return sorted(found)
 
     def coincide(self, force: LineForce, at: Placements, p: Array) -> bool:
         """Whether the two ends of a force lie at the same point, but for round-off."""
@@ -245,12 +235,12 @@ class Elementwise:
         line, lengths = self.functions.ends(force)(a, b, p[self._places(force)])
         return float(ca.norm_2(line)) <= COINCIDENT * float(lengths)
 
-    def _forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
-        """Forces of one kind, and their outputs: the second and the following act on their bodies."""
+    def forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
+        """Forces of one kind, whose numbers in the model are its `members`, and their outputs: the second and the
+        following act on their bodies."""
         for group in self._force_groups:
-            bodies = group.bodies.T
-            turning = [np.hstack([at.z[body], at.angles[body]]) for body in bodies]
-            arguments = [*turning, *(at.twists[body] for body in bodies)]
+            turning = [np.hstack([at.z[body], at.angles[body]]) for body in group.bodies.T]
+            arguments = [*turning, *(at.twists[body] for body in group.bodies.T)]
             yield group, group(np.full(group.count, t), *arguments, p[group.parameters])
 
     def constraints(self, t: float, at: Placements, p: Array) -> tuple[ConstraintRows, Array]:
@@ -286,18 +276,9 @@ class Elementwise:
                 block[places] = by_twist if at.maps is None else np.einsum("frk,fkj->frj", by_twist, at.maps[frames])
         return ConstraintRows(value, J_a, J_b, explicit, a, b), residual
 
-    def gaps(self, at: Placements, p: Array) -> Array:
-        """True gaps (nc,)."""
-        gaps = np.empty(self._law_places.shape[1])
-        for group in self._contact_groups:
-            e = self.contacts[group.members[0]]
-            first, second = (at.given(e, bodies) for bodies in group.bodies.T)
-            found = group(first, second, p[group.parameters])[1]
-            gaps[self._gaps[group.members][:, None] + np.arange(found.shape[1])] = found
-        return gaps
-
-    def gaps_by_parameters(self, at: Placements, values: Array) -> Array:
-        """Gaps (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
+    def gaps(self, at: Placements, parameters: Array) -> Array:
+        """True gaps (nc,), for many sets of parameters (runs, nc), evaluated at once."""
+        values = np.atleast_2d(parameters)
         gaps = np.empty((len(values), self._law_places.shape[1]))
         for group in self._contact_groups:
             e = self.contacts[group.members[0]]
@@ -306,7 +287,7 @@ class Elementwise:
             found = np.array(group.function.map(len(p))(first, second, p.T)[1])
             own = found.reshape(-1, len(values), group.count).transpose(1, 2, 0)
             gaps[:, self._gaps[group.members][:, None] + np.arange(own.shape[2])] = own
-        return gaps
+        return gaps.reshape(*parameters.shape[:-1], -1)
 
     def size_words(self, i: int, p: Array) -> str:
         """Words for the typical size of a gap: its clearance, or the size that a free contact is given."""

@@ -187,16 +187,23 @@ class Fit(Scatter):
             near = " and ".join(_loose(of_hole, of_shaft, nominal, least))
             raise InputError(f"{name} can interfere by up to {-least:g} um; the nearest that cannot are {near}.")
         values = least / 2 * UM, (least + most) / 4 * UM, most / 2 * UM
-        clearances = {
-            key: float(f"{x:.12g}") + 0.0 for key, x in zip(AT, values, strict=True)
-        }  # without round-off and -0
-        known = isinstance(at, str) and at in AT
-        made = super().__new__(cls, clearances[at] if known else _beside(name, at, clearances))  # type: ignore[index]
+        # without round-off and -0
+        clearances = {key: float(f"{x:.12g}") + 0.0 for key, x in zip(AT, values, strict=True)}
+        word = isinstance(at, str) and at in AT
+        require(word or is_number(at), f'{name}: at must be "min", "mean", "max" or a radial clearance in metres', at)
+        made = super().__new__(cls, clearances[at] if isinstance(at, str) else float(at))
         made.size, made.at, made.distribution = nominal * 1e-3, at, distribution
         made.hole, made.shaft = "{}{}".format(*of_hole), "{}{}".format(*of_shaft)
         made.hole_limits, made.shaft_limits = outer, inner
         made.lower, made.upper = clearances["min"], clearances["max"]
         made.sd = math.hypot(outer.upper - outer.lower, inner.upper - inner.lower) / SIGMAS / 2 * UM
+        if not word:
+            made.check_beside(made)
+            if not made.lower * (1 - SAME) <= made <= made.upper * (1 + SAME):
+                raise InputError(
+                    f"{name} has radial clearances from {made.lower / UM:g} to {made.upper / UM:g} um, not "
+                    f'{float(made) / UM:.6g} um; the nearest is "{"min" if made < made.lower else "max"}".'
+                )
         made.check_distribution()
         return made
 
@@ -216,8 +223,13 @@ class Fit(Scatter):
 
     def check_beside(self, value: float) -> None:
         """Raise InputError for a number, given in place of the fit, that is its diametral clearance."""
-        clearances = dict(zip(AT, (self.lower, self.middle, self.upper), strict=True))
-        _check_diametral(f"{_millimetres(self.size):g} {self.hole}/{self.shaft}", float(value), clearances)
+        name = f"{_millimetres(self.size):g} {self.hole}/{self.shaft}"
+        for key, radial in zip(AT, (self.lower, self.middle, self.upper), strict=True):
+            if radial and math.isclose(value, 2 * radial, rel_tol=SAME):
+                raise InputError(
+                    f"{float(value):g} m is the {WORDS[key]} diametral clearance of {name}, but joints take the radial "
+                    f'one: give {radial:g} m, or the fit alone, as "{name}{"" if key == "mean" else f" {key}"}".'
+                )
 
 
 def _millimetres(size: float) -> float:
@@ -242,29 +254,6 @@ def _loose(of_hole: tuple[str, int], of_shaft: tuple[str, int], nominal: float, 
     if not found:  # a hole such as R7 interferes with every shaft
         return _loose(("H", of_hole[1]), of_shaft, nominal, least)
     return [text for _, text in sorted(found)[:2]]
-
-
-def _beside(name: str, at: Any, clearances: dict[str, float]) -> float:
-    """The radial clearance given by a number."""
-    low, high = clearances["min"], clearances["max"]
-    require(is_number(at), f'{name}: at must be "min", "mean", "max" or a radial clearance in metres', at)
-    _check_diametral(name, float(at), clearances)
-    if not low * (1 - SAME) <= at <= high * (1 + SAME):
-        near = "min" if at < low else "max"
-        raise InputError(
-            f"{name} has radial clearances from {low / UM:g} to {high / UM:g} um, not {float(at) / UM:.6g} um; the "
-            f'nearest is "{near}".'
-        )
-    return float(at)
-
-
-def _check_diametral(name: str, value: float, clearances: dict[str, float]) -> None:
-    for key, radial in clearances.items():
-        if radial and math.isclose(value, 2 * radial, rel_tol=SAME):
-            raise InputError(
-                f"{value:g} m is the {WORDS[key]} diametral clearance of {name}, but joints take the radial one: give "
-                f'{radial:g} m, or the fit alone, as "{name}{"" if key == "mean" else f" {key}"}".'
-            )
 
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

@@ -12,7 +12,7 @@ from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
 from nonsmooth.model.elements import Element, _PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, _OfTwo
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 from nonsmooth.settings import shown
@@ -150,14 +150,11 @@ class Torque(Force):
 
 
 @dataclass(frozen=True, eq=False)
-class LineForce(Force):
+class LineForce(_OfTwo, Force):
     """Base of forces along the line between a point of a and a point of b."""
 
-    a: BodyRef
-    b: BodyRef
     at_a: Point = field(default=(), kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
-    body_fields = ("a", "b")
 
     def _points(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Both points in their bodies, the vector between them, and its time derivative."""
@@ -221,13 +218,10 @@ class Damper(LineForce):
 
 
 @dataclass(frozen=True, eq=False)
-class _Torsion(_PlanarOrSpatial, Force):
+class _Torsion(_PlanarOrSpatial, _OfTwo, Force):
     """Base of torques about an axis: the normal of the plane, or where `axis_a` is given an axis of a in space."""
 
-    a: BodyRef
-    b: BodyRef
     axis_a: Direction | None = field(default=None, kw_only=True)
-    body_fields = ("a", "b")
     in_space = "axis_a"
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -322,7 +316,7 @@ DampingCoupling = Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/r
 
 
 @dataclass(frozen=True, eq=False)
-class Bushing(Force):
+class Bushing(_OfTwo, Force):
     """Elastic and viscous connection of two frames: ``F = -K s - C s'`` with the deformation s.
 
     s contains the displacement of the point of b from the point of a, in the frame of a [m], and the rotation of b from
@@ -349,8 +343,6 @@ class Bushing(Force):
     ('ground', 'engine')
     """
 
-    a: BodyRef
-    b: BodyRef
     at_a: Point = field(default=(), kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     stiffness: Vector = field(kw_only=True)
@@ -361,7 +353,6 @@ class Bushing(Force):
     damping_coupling: DampingCoupling | None = field(default=None, kw_only=True)
     angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     quaternion: Orientation | None = field(default=None, kw_only=True)
-    body_fields = ("a", "b")
     dissipative = True
 
     def __post_init__(self) -> None:

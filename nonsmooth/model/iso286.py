@@ -80,25 +80,22 @@ class Limits(NamedTuple):
     upper: float
 
 
-class _Row(NamedTuple):
-    over: float
-    to: float
-    values: dict[str, float | None]
+#: by the largest size [mm] of a range, in ascending order, the values [um] by head
+_Table = dict[float, dict[str, float | None]]
 
 
-def _table(text: str) -> tuple[_Row, ...]:
-    """Rows of a table: bounds of the size [mm], and the values [um] by head."""
+def _table(text: str) -> _Table:
     (_, _, *heads), *rows = (line.split() for line in text.strip().splitlines())
-    cells = ((over, to, [None if cell == "-" else float(cell) for cell in row]) for over, to, *row in rows)
-    return tuple(_Row(float(over), float(to), dict(zip(heads, row, strict=True))) for over, to, row in cells)
+    cells = ((to, [None if cell == "-" else float(cell) for cell in row]) for _, to, *row in rows)
+    return {float(to): dict(zip(heads, row, strict=True)) for to, row in cells}
 
 
 _IT, _SHAFTS = _table(_GRADES), _table(_DEVIATIONS)
 
 
-def _row(table: tuple[_Row, ...], size: float) -> _Row:
+def _row(table: _Table, size: float) -> dict[str, float | None]:
     check_size(size)
-    return next(row for row in table if size <= row.to)
+    return next(row for to, row in table.items() if size <= to)
 
 
 def check_size(size: float) -> None:
@@ -116,7 +113,7 @@ def it_grade(grade: int, size: float) -> float:
     if grade not in GRADES:
         near = min(max(grade, GRADES[0]), GRADES[-1])
         raise InputError(f"There is no grade IT{grade} in the tables: grades are IT1 to IT18; the nearest is IT{near}.")
-    value = _row(_IT, size).values[f"IT{grade}"]
+    value = _row(_IT, size)[f"IT{grade}"]
     assert value is not None
     return value
 
@@ -156,7 +153,7 @@ def hole(letter: str, grade: int, size: float) -> Limits:
 
 
 def _deviation(letter: str, small: str, grade: int, size: float) -> float:
-    row = _row(_SHAFTS, size).values
+    row = _row(_SHAFTS, size)
     known = {one: x for one, x in row.items() if x is not None and not (one in "ab" and size <= 1.0)}
     if small in known:
         return known[small]

@@ -19,8 +19,7 @@ from nonsmooth.model import frames as primitive
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Dot, Primitive
 from nonsmooth.model.elements import ORIGIN, Element, _PlanarOrSpatial
-from nonsmooth.model.fits import Fit, Toleranced
-from nonsmooth.model.joints import Angle, BodyRef, Direction
+from nonsmooth.model.joints import Angle, Direction, _OfTwo
 from nonsmooth.quantities import Point, Quantity
 
 
@@ -45,7 +44,7 @@ COMPLIANT = Compliant(_Given(), Karnopp(friction=1.0, static_friction=1.0, stick
 
 
 @dataclass(frozen=True, eq=False)
-class JointFriction(_PlanarOrSpatial, Contact):
+class JointFriction(_PlanarOrSpatial, _OfTwo, Contact):
     """Dry friction of a joint: a constant torque, or force, against the rate of a coordinate of b relative to a.
 
     ``M = -torque sgn(omega)``, and ``|M| <= torque`` where ``omega = 0``, with the rate omega of the angle of b against
@@ -79,8 +78,6 @@ class JointFriction(_PlanarOrSpatial, Contact):
     """
 
     contact: Rigid | Compliant = field(default=RIGID, init=False)
-    a: BodyRef
-    b: BodyRef
     torque: Annotated[float, Quantity("N m", positive=True)] | None = field(default=None, kw_only=True)
     force: Annotated[float, Quantity("N", positive=True)] | None = field(default=None, kw_only=True)
     static: Annotated[float, Quantity("N m or N", positive=True)] | None = field(default=None, kw_only=True)
@@ -91,7 +88,6 @@ class JointFriction(_PlanarOrSpatial, Contact):
     axis_a: Direction | None = field(default=None, kw_only=True)
     stick_rate: Rate | None = field(default=None, kw_only=True)
     size: Annotated[float, Quantity("rad or m", positive=True)] = field(default=1e-2, kw_only=True)
-    body_fields = ("a", "b")
     in_space, only_in_plane = "axis_a", ("direction",)
 
     def __post_init__(self) -> None:
@@ -113,18 +109,7 @@ class JointFriction(_PlanarOrSpatial, Contact):
         return found if len(units) == 1 else Quantity(units[self.bound == "force"], positive=found.positive)
 
     # the laws have no parameters
-
-    def numbers(self) -> dict[str, float]:
-        return Element.numbers(self)
-
-    def symbols(self, parameters: Mapping[str, ca.SX]) -> SimpleNamespace:
-        return Element.symbols(self, parameters)
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Self:
-        return Element.with_numbers(self, changes)
-
-    def toleranced(self) -> dict[str, Fit | Toleranced]:
-        return Element.toleranced(self)
+    numbers, symbols, with_numbers = Element.numbers, Element.symbols, Element.with_numbers
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         Element.check_together(self, numbers)
@@ -171,8 +156,7 @@ class JointFriction(_PlanarOrSpatial, Contact):
             return b.angular_velocity - a.angular_velocity
         return ca.vertcat(rate, 0) if self.spatial else rate
 
-    def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return self.slip(a, b, p)
+    true_slip = slip
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return tuple(Dot(spot) for spot in self.spots(p))

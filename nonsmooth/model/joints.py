@@ -43,12 +43,18 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(Element):
-    """Base of bilateral constraints between two bodies, drivers included."""
+class _OfTwo(Element):
+    """Base of elements between two bodies."""
 
     a: BodyRef
     b: BodyRef
-    body_fields = ("a", "b")
+    body_fields: ClassVar[tuple[str, ...]] = ("a", "b")
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(_OfTwo):
+    """Base of bilateral constraints between two bodies, drivers included."""
+
     dimensions = (2,)
     #: label and unit of each row
     rows: ClassVar[tuple[Row, ...]] = ()
@@ -96,6 +102,15 @@ def _across(a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
     """Offset of the point of b from a line of a in the plane."""
     offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
     return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
+
+
+def thread(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+    """h sin(d / h - psi), and h (d / h - psi)."""
+    h = p.pitch / (2 * ca.pi)
+    S, C = primitive.twist_about(a, b, p.axis_a, p.quaternion)
+    angle = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) / h
+    sine, cosine = C * ca.sin(angle) - S * ca.cos(angle), C * ca.cos(angle) + S * ca.sin(angle)
+    return h * sine, h * ca.atan2(sine, cosine)
 
 
 def _angle(sine: ca.SX, cosine: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -328,7 +343,15 @@ class Distance(_Pointed):
 
 
 @dataclass(frozen=True, eq=False)
-class PerpendicularAxes(_OfParts):
+class _OfAxes(_OfParts):
+    """Base of spatial joints of an axis of each body."""
+
+    axis_a: Direction = field(kw_only=True)
+    axis_b: Direction = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PerpendicularAxes(_OfAxes):
     """An axis of b stays perpendicular to one of a: the sine of the deviation, ``n_a^T n_b = 0`` (1 row, [rad]).
 
     Parameters
@@ -336,13 +359,11 @@ class PerpendicularAxes(_OfParts):
     axis_a, axis_b : [-], the axes in the frame of each body, of any length
     """
 
-    axis_a: Direction = field(kw_only=True)
-    axis_b: Direction = field(kw_only=True)
     parts = (RIGHT_ANGLE,)
 
 
 @dataclass(frozen=True, eq=False)
-class ParallelAxes(_OfParts):
+class ParallelAxes(_OfAxes):
     """An axis of b stays parallel to one of a, and points the same way (2 rows, [rad]).
 
     ``t_i . R_a' R_b n_b = 0`` with the transversals t_1, t_2 of n_a; the tilt in [0, pi] is reported by components.
@@ -352,8 +373,6 @@ class ParallelAxes(_OfParts):
     axis_a, axis_b : n_a, n_b [-], the axes in the frame of each body, of any length
     """
 
-    axis_a: Direction = field(kw_only=True)
-    axis_b: Direction = field(kw_only=True)
     parts = (PARALLEL,)
 
 
@@ -391,7 +410,7 @@ class SameOrientation(_OfParts):
 
 
 @dataclass(frozen=True, eq=False)
-class Universal(_Pointed):
+class Universal(_OfAxes, _Pointed):
     """Universal joint (Cardan, Hooke): a cross whose arms lie along an axis of a and a perpendicular one of b (4 rows).
 
     The points coincide [m], and ``n_a . n_b = 0`` [rad].
@@ -402,14 +421,12 @@ class Universal(_Pointed):
     axis_a, axis_b : n_a, n_b [-], the arms of the cross in the frame of each body, of any length
     """
 
-    axis_a: Direction = field(kw_only=True)
-    axis_b: Direction = field(kw_only=True)
     symbol = "ball"
     parts = (COINCIDENT, RIGHT_ANGLE)
 
 
 @dataclass(frozen=True, eq=False)
-class Cylindrical(_Pointed):
+class Cylindrical(_OfAxes, _Pointed):
     """b turns about an axis of a and slides along it (4 rows): a point on a line [m], and parallel axes [rad].
 
     Parameters
@@ -418,8 +435,6 @@ class Cylindrical(_Pointed):
     axis_a, axis_b : [-], the axis in the frame of each body, of any length
     """
 
-    axis_a: Direction = field(kw_only=True)
-    axis_b: Direction = field(kw_only=True)
     symbol = "sleeve"
     parts = (ON_LINE, PARALLEL)
 
@@ -452,7 +467,7 @@ class Screw(_Pointed):
                 a, b, p.axis_a, rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
             ),
         ),
-        Part((("thread", "m"),), lambda a, b, p: thread(a, b, p)),
+        Part((("thread", "m"),), thread),
     )
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -477,7 +492,7 @@ class Planar(_Pointed):
 
 
 @dataclass(frozen=True, eq=False)
-class UniversalPrismatic(_Pointed):
+class UniversalPrismatic(_OfAxes, _Pointed):
     """Universal joint whose second part slides along an axis of its own (3 rows), as the leg of a parallel robot.
 
     The centre of the cross, fixed in a, stays on a line of b [m], and the arms are perpendicular, ``n_a . n_b = 0``
@@ -490,17 +505,6 @@ class UniversalPrismatic(_Pointed):
     slide_b : [-], direction in which b slides, in its own frame, of any length
     """
 
-    axis_a: Direction = field(kw_only=True)
-    axis_b: Direction = field(kw_only=True)
     slide_b: Direction = field(kw_only=True)
     symbol = "ball"
     parts = (Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE)
-
-
-def thread(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-    """h sin(d / h - psi), and h (d / h - psi)."""
-    h = p.pitch / (2 * ca.pi)
-    S, C = primitive.twist_about(a, b, p.axis_a, p.quaternion)
-    angle = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) / h
-    sine, cosine = C * ca.sin(angle) - S * ca.cos(angle), C * ca.cos(angle) + S * ca.sin(angle)
-    return h * sine, h * ca.atan2(sine, cosine)

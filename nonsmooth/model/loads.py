@@ -11,7 +11,7 @@ import casadi as ca
 from nonsmooth.model.drawing import Arrow, Line, Primitive, Turn
 from nonsmooth.model.forces import Force, gradient
 from nonsmooth.model.frames import Placement, PlanarPlacement
-from nonsmooth.model.joints import BodyRef
+from nonsmooth.model.joints import _OfTwo
 from nonsmooth.model.signals import column_of, wrong_arguments
 from nonsmooth.quantities import Point, Quantity, Text
 from nonsmooth.settings import is_number, require, shown
@@ -93,7 +93,7 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Load(Force):
+class Load(_OfTwo, Force):
     """Force and torque of a on b by a user-defined law, and their opposites on a.
 
     A law is a function of time, of the placements of both bodies and of the load's parameters, called once with
@@ -127,15 +127,14 @@ class Load(Force):
     {'stall': 2.0, 'free': 300.0}
     """
 
-    a: BodyRef
-    b: BodyRef
     force: Annotated[tuple[str, ...] | Law | None, FORMULA] = field(default=None, kw_only=True)
     torque: Annotated[str | tuple[str, ...] | Law | None, FORMULA] = field(default=None, kw_only=True)
     energy: Annotated[str | Law | None, FORMULA] = field(default=None, kw_only=True)
     parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     dissipative: bool = field(default=False, kw_only=True)
-    body_fields: ClassVar[tuple[str, ...]] = ("a", "b")
+    #: fields by whose keys formulas may name numbers, besides those of the motion
+    named: ClassVar[tuple[str, ...]] = ("parameters",)
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping):
@@ -160,13 +159,10 @@ class Load(Force):
                 raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
         super().__post_init__()
 
-    def _own_names(self) -> tuple[str, ...]:
-        """Names in formulas besides those of the motion."""
-        return tuple(self.parameters)
-
     def _check_formulas(self, what: str, formulas: tuple[Any, ...]) -> None:
         """Raise ModelError unless these are formulas of known names."""
-        known = {*POSITIONS, *self._own_names(), *(RATES if what != "energy" else ())}
+        own = (name for field in self.named for name in getattr(self, field))
+        known = {*POSITIONS, *own, *(RATES if what != "energy" else ())}
         for formula in formulas:
             if not isinstance(formula, str):
                 raise self.error(f"{what} must be a function or formulas, each a text, got {shown(formula)}.")

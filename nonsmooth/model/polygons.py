@@ -202,7 +202,11 @@ def _nearest(x: ca.SX, corners: Sequence[ca.SX], first: int, count: int, layer: 
             farthest = ca.mmax(ca.vertcat(0, *(ca.dot(out, one - point) for one in points)))
             bounds.append((point + (farthest + layer) * out, out))
         sides += bounds[1:]
-        vertices += [_vertex(x, *one, *other) for one, other in itertools.combinations(bounds, 2)]
+        for (p, n_p), (q, n_q) in itertools.combinations(bounds, 2):  # where two lines meet
+            turn, c, d, e = cross(n_p, n_q), ca.dot(n_p, n_q), ca.dot(n_p, x - p), ca.dot(n_q, x - q)
+            along = ca.dot(n_q, q - p) / ca.if_else(ca.fabs(turn) > STRAIGHT, turn, 1)
+            cone = ca.logic_and(ca.logic_and(d > c * e, e > c * d), ca.fabs(turn) > STRAIGHT)
+            vertices.append((p + along * ca.vertcat(-n_p[1], n_p[0]), cone))
     best, place, normal, is_vertex = ca.SX(-FAR), points[0], directions[0], ca.SX(0)
     for point, out in sides:
         d = ca.dot(out, x - point)
@@ -217,15 +221,6 @@ def _nearest(x: ca.SX, corners: Sequence[ca.SX], first: int, count: int, layer: 
 
 def _better(better: ca.SX, new: Iterable[ca.SX], old: Iterable[ca.SX]) -> list[ca.SX]:
     return [ca.if_else(better, one, other) for one, other in zip(new, old, strict=True)]
-
-
-def _vertex(x: ca.SX, p: ca.SX, n: ca.SX, q: ca.SX, m: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Point in which two lines meet, by a point and the normal of each, and whether x is in its cone of normals."""
-    turn, c = cross(n, m), ca.dot(n, m)
-    d, e = ca.dot(n, x - p), ca.dot(m, x - q)
-    along = ca.dot(m, q - p) / ca.if_else(ca.fabs(turn) > STRAIGHT, turn, 1)
-    cone = ca.logic_and(ca.logic_and(d > c * e, e > c * d), ca.fabs(turn) > STRAIGHT)
-    return p + along * ca.vertcat(-n[1], n[0]), cone
 
 
 def _end(before: ca.SX, after: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -62,8 +62,21 @@ class Directions:
         """Rows in the span of earlier ones, each with those on which it depends."""
         found: dict[int, list[int]] = {}
         for rows in self._blocks(self._loops()):
-            if rows.size <= MANY or self._safe_solution(self._sparse(rows)) is None:  # not surely independent
-                found |= _dependent(self._dense(rows), rows)
+            if rows.size > MANY and self._safe_solution(self._sparse(rows)) is not None:
+                continue  # surely independent
+            directions, kept = self._dense(rows), list[int]()
+            basis = np.zeros(directions.shape)
+            for i, direction in enumerate(directions.T):
+                span = basis[:, : len(kept)]
+                rest = direction - span @ (span.T @ direction)
+                rest -= span @ (span.T @ rest)  # again, since the first pass leaves round-off of the direction's size
+                size = np.linalg.norm(rest)
+                if size > RANK:
+                    basis[:, len(kept)] = rest / size
+                    kept.append(i)
+                else:
+                    shares = np.linalg.lstsq(directions[:, kept], direction)[0]
+                    found[int(rows[i])] = [int(rows[kept[k]]) for k in np.flatnonzero(np.abs(shares) > 1e-6)]
         return dict(sorted(found.items()))
 
     def contradiction(self, rates: Array) -> tuple[int, list[int], float] | None:
@@ -91,8 +104,15 @@ class Directions:
             if not bodies.size:
                 continue
             fixed = np.zeros(0, dtype=bool) if kept is None else kept[bodies].ravel()
-            if damping > 0.0:
-                x = self._damped(rows, required, damping)
+            if damping > 0.0 and rows.size <= MANY:  # D (D' D + damping^2)^-1 required
+                D = self._dense(rows)
+                x = D @ np.linalg.solve(D.T @ D + damping**2 * np.eye(rows.size), required)
+            elif damping > 0.0:
+                from scipy.sparse import identity
+                from scipy.sparse.linalg import splu
+
+                sparse = self._sparse(rows)
+                x = sparse @ splu((sparse.T @ sparse + damping**2 * identity(rows.size)).tocsc()).solve(required)
             elif fixed.any() and not fixed.all():
                 x = self._keeping(rows, required, fixed)
             else:
@@ -109,17 +129,6 @@ class Directions:
                 "between points that coincide or are too far apart; move a body."
             )
         return np.asarray(np.linalg.lstsq(self._dense(rows).T, required, rcond=RANK)[0] if x is None else x)
-
-    def _damped(self, rows: Integers, required: Array, damping: float) -> Array:
-        """x = D (D' D + damping^2)^-1 required."""
-        if rows.size <= MANY:
-            dense = self._dense(rows)
-            return np.asarray(dense @ np.linalg.solve(dense.T @ dense + damping**2 * np.eye(rows.size), required))
-        from scipy.sparse import identity
-        from scipy.sparse.linalg import splu
-
-        D = self._sparse(rows)
-        return np.asarray(D @ splu((D.T @ D + damping**2 * identity(rows.size)).tocsc()).solve(required))
 
     def _keeping(self, rows: Integers, required: Array, fixed: NDArray[np.bool_]) -> Array:
         """x with D' x = required whose `fixed` entries are least, zero where possible, and then its others."""
@@ -255,25 +264,6 @@ def _least_squares(A: Array, b: Array) -> tuple[Array, Array]:
     U, sizes, V = np.linalg.svd(A, full_matrices=False)
     rank = int(np.count_nonzero(sizes > RANK))
     return V[:rank].T @ (U[:, :rank].T @ b / sizes[:rank]), U[:, :rank]
-
-
-def _dependent(directions: Array, rows: Integers) -> dict[int, list[int]]:
-    """Columns in the span of earlier ones, with the names `rows`."""
-    kept: list[int] = []
-    basis = np.zeros(directions.shape)
-    found: dict[int, list[int]] = {}
-    for i, direction in enumerate(directions.T):
-        span = basis[:, : len(kept)]
-        rest = direction - span @ (span.T @ direction)
-        rest -= span @ (span.T @ rest)  # repeated, since the first pass leaves round-off of the size of the direction
-        size = np.linalg.norm(rest)
-        if size > RANK:
-            basis[:, len(kept)] = rest / size
-            kept.append(i)
-        else:
-            shares = np.linalg.lstsq(directions[:, kept], direction)[0]
-            found[int(rows[i])] = [int(rows[kept[k]]) for k in np.flatnonzero(np.abs(shares) > 1e-6)]
-    return found
 
 
 def weighted(rows: ConstraintRows, masses: Array, first: Integers) -> Directions:

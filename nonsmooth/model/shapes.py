@@ -262,7 +262,8 @@ class SphereShape(Shape):
     def solid(self) -> Solid:
         centre = _spatial(self.at)
         angles = np.linspace(0.0, np.pi, 2 * QUARTER + 1)
-        points, faces = _revolved(centre, np.array([0.0, 0.0, 1.0]), -np.cos(angles), np.sin(angles), self.radius)
+        x, r = -self.radius * np.cos(angles), self.radius * np.sin(angles)
+        points, faces = _revolved(centre, np.array([0.0, 0.0, 1.0]), x, r)
         return self._solid(points, faces, centre[:2] + self.radius * _circle(4 * ROUND))
 
 
@@ -287,7 +288,7 @@ class _Long(Shape):
     def _about(self, x: Array, r: Array) -> tuple[Array, list[tuple[int, ...]]]:
         """Points and faces of circles with places x from the start and radii r [m]."""
         start, length = _spatial(self.start), self._length()
-        return _revolved(start, (_spatial(self.end) - start) / length, x, r, 1.0)
+        return _revolved(start, (_spatial(self.end) - start) / length, x, r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,31 +381,28 @@ class MeshShape(_Turned):
 
     def solid(self) -> Solid:
         points, triangles = self._placed(self.mesh.vertices), np.asarray(self.mesh.triangles, np.intp)
+        # Polygons that cover in the plane what the triangles cover: their boundary, each turned counterclockwise. Edges
+        # that two triangles pass in opposite senses vanish; a winding number is how many triangles cover a point.
+        seen = points[:, :2]
+        (x1, y1), (x2, y2) = ((seen[triangles[:, i]] - seen[triangles[:, 0]]).T for i in (1, 2))
+        area = x1 * y2 - x2 * y1
+        turned = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)[area != 0]
+        start, end = turned.ravel(), np.roll(turned, -1, axis=1).ravel()
+        pairs, index = np.unique(np.sort(np.column_stack([start, end]), axis=1), axis=0, return_inverse=True)
+        passed = np.bincount(index.ravel(), np.where(start < end, 1, -1), len(pairs)).astype(int)
+        onward: dict[int, list[int]] = {}
+        for (low, high), count in zip(pairs.tolist(), passed.tolist(), strict=True):
+            tail, tip = (low, high) if count > 0 else (high, low)
+            onward.setdefault(tail, []).extend([tip] * abs(count))
+        polygons = []
+        for first, ways in onward.items():
+            while ways:
+                course = [first, ways.pop()]
+                while course[-1] != first:
+                    course.append(onward[course[-1]].pop())
+                polygons.append(seen[course[:-1]])
         faces = tuple((a, b, c) for a, b, c in triangles.tolist())
-        return Solid(Spot(self.body_names()[0]), points, faces, _cover(points[:, :2], triangles))
-
-
-def _cover(points: Array, triangles: NDArray[np.intp]) -> tuple[Array, ...]:
-    """Polygons that cover what triangles between points (n, 2) cover: their boundary, each turned counterclockwise.
-    Edges that two triangles pass in opposite senses vanish; a winding number is how many triangles cover a point."""
-    (x1, y1), (x2, y2) = ((points[triangles[:, i]] - points[triangles[:, 0]]).T for i in (1, 2))
-    area = x1 * y2 - x2 * y1
-    turned = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)[area != 0]
-    start, end = turned.ravel(), np.roll(turned, -1, axis=1).ravel()
-    pairs, index = np.unique(np.sort(np.column_stack([start, end]), axis=1), axis=0, return_inverse=True)
-    passed = np.bincount(index.ravel(), np.where(start < end, 1, -1), len(pairs)).astype(int)
-    onward: dict[int, list[int]] = {}
-    for (low, high), count in zip(pairs.tolist(), passed.tolist(), strict=True):
-        tail, tip = (low, high) if count > 0 else (high, low)
-        onward.setdefault(tail, []).extend([tip] * abs(count))
-    polygons = []
-    for first, ways in onward.items():
-        while ways:
-            course = [first, ways.pop()]
-            while course[-1] != first:
-                course.append(onward[course[-1]].pop())
-            polygons.append(points[course[:-1]])
-    return tuple(polygons)
+        return Solid(Spot(self.body_names()[0]), points, faces, tuple(polygons))
 
 
 def _spatial(given: Any) -> Array:
@@ -419,17 +417,17 @@ def _circle(count: int) -> Array:
     return np.column_stack([np.cos(around), np.sin(around)])
 
 
-def _revolved(start: Array, axis: Array, x: Array, r: Array, size: float) -> tuple[Array, list[tuple[int, ...]]]:
-    """Points (n, 3) and faces of circles about an axis, with places x along it and radii r, both times `size`."""
+def _revolved(start: Array, axis: Array, x: Array, r: Array) -> tuple[Array, list[tuple[int, ...]]]:
+    """Points (n, 3) and faces of circles about an axis, with places x along it and radii r."""
     seed = np.eye(3)[int(np.argmin(np.abs(axis)))]
     u = np.cross(axis, seed)
     u /= np.linalg.norm(u)
     circle = _circle(ROUND) @ np.array([u, np.cross(axis, u)])
     points: list[Array] = []
     rings: list[NDArray[np.intp]] = []
-    for along, radius in zip(size * x, size * r, strict=True):
+    for along, radius in zip(x, r, strict=True):
         here = start + along * axis
-        ring = here + radius * circle if radius > 1e-9 * size * np.max(r) else here[None]
+        ring = here + radius * circle if radius > 1e-9 * np.max(r) else here[None]
         rings.append(np.arange(len(ring)) + sum(len(one) for one in points))
         points.append(ring)
     faces: list[tuple[int, ...]] = []

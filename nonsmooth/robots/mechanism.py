@@ -75,25 +75,15 @@ class Translation:
             mujoco.mj_kinematics(m, data)
             mujoco.mj_comPos(m, data)
         mujoco.mj_comVel(m, d)
-        numbers = (
-            self.zero.xipos,
-            self.zero.ximat,
-            self.zero.xaxis,
-            self.zero.xanchor,
-            d.xipos,
-            d.cvel,
-            m.body_inertia,
-        )
-        if not all(np.all(abs(one) < LARGEST) for one in (*numbers, m.body_mass)):  # nor NaN
-            raise ModelError(
-                f"{name}: its places, axes, speeds and masses must be numbers below {LARGEST:g}; correct them."
-            )
-        laws = (m.opt.gravity, m.jnt_stiffness, m.qpos_spring, m.dof_damping, m.dof_frictionloss, m.body_gravcomp)
-        drives = (m.actuator_gear, m.actuator_gainprm, m.actuator_biasprm, d.ctrl)
-        if not all(np.all(abs(one) < LARGEST) for one in (*laws, *drives)):
-            raise ModelError(
-                f"{name}: gravity, springs, dampers, friction, drives must be numbers below {LARGEST:g}; correct them."
-            )
+        places = self.zero.xipos, self.zero.ximat, self.zero.xaxis, self.zero.xanchor, d.xipos
+        laws = m.opt.gravity, m.jnt_stiffness, m.qpos_spring, m.dof_damping, m.dof_frictionloss, m.body_gravcomp
+        drives = m.actuator_gear, m.actuator_gainprm, m.actuator_biasprm, d.ctrl
+        for what, numbers in (
+            ("its places, axes, speeds and masses", (*places, d.cvel, m.body_inertia, m.body_mass)),
+            ("gravity, springs, dampers, friction, drives", (*laws, *drives)),
+        ):
+            if not all(np.all(abs(one) < LARGEST) for one in numbers):  # nor NaN
+                raise ModelError(f"{name}: {what} must be numbers below {LARGEST:g}; correct them.")
         if not m.opt.timestep > 0.0:
             raise ModelError(
                 f"{name}: timestep must be a positive number of seconds, got {m.opt.timestep:g}; correct it."
@@ -413,18 +403,11 @@ class Translation:
             return True
         if stiffness:
             rest = free + float(np.dot(axis, self.point(a, self.anchor(i))))
-            energy = f"stiffness * ({ALONG} - rest)**2 / 2"
-            self.load(
-                j,
-                self.name(f"{label}_spring"),
-                energy=energy,
-                parameters={"stiffness": stiffness, "rest": rest, **given},
-            )
+            energy, own = f"stiffness * ({ALONG} - rest)**2 / 2", {"stiffness": stiffness, "rest": rest, **given}
+            self.load(j, self.name(f"{label}_spring"), energy=energy, parameters=own)
         if damping:
-            force = tuple(f"-damping * ({RATE}) * n{x}" for x in "xyz")
-            self.load(
-                j, self.name(f"{label}_damper"), force=force, parameters={"damping": damping, **given}, dissipative=True
-            )
+            force, own = tuple(f"-damping * ({RATE}) * n{x}" for x in "xyz"), {"damping": damping, **given}
+            self.load(j, self.name(f"{label}_damper"), force=force, parameters=own, dissipative=True)
         if constant is not None:
             self.load(j, label, force=tuple(f"push * n{x}" for x in "xyz"), parameters={"push": constant, **given})
         return True
@@ -434,10 +417,8 @@ class Translation:
         i = int(self.m.jnt_bodyid[j])
         names = self.body_names[self.owner[self.m.body_parentid[i]]], self.body_names[i]
         load = Load(name, *names, at_b=self.point(i, self.anchor(i)), **law)
-        values = ", ".join(
-            f"{key} {value:g}" for key, value in load.parameters.items() if key not in ("nx", "ny", "nz")
-        )
-        self.add(load, "taken", "load", values)
+        values = [f"{key} {value:g}" for key, value in load.parameters.items() if key not in ("nx", "ny", "nz")]
+        self.add(load, "taken", "load", ", ".join(values))
 
     def add(self, element: Element, became: Became, part: str, text: str) -> None:
         self.robot.add(element)
@@ -504,10 +485,8 @@ class Translation:
                 f'{self.robot.name}: "{label}" connects the body "{self.body_names[A]}" with itself; take it out.'
             )
         names = self.body_names[A], self.body_names[B]
-        points: dict[str, Any] = {
-            "at_a": self.point(A, place[i] + R @ first),
-            "at_b": self.point(B, place[j] + S @ second),
-        }
+        at_a, at_b = self.point(A, place[i] + R @ first), self.point(B, place[j] + S @ second)
+        points: dict[str, Any] = {"at_a": at_a, "at_b": at_b}
         Ra, Rb = R.T @ self.frame(A, zero)[1], S.T @ self.frame(B, zero)[1]
         made = Fixed(label, *names, **points, quaternion=self.quaternion(Ra.T @ relative @ Rb)) if weld else None
         self.add(made or Spherical(label, *names, **points), "taken", "loop", "closed as a joint")
@@ -518,10 +497,8 @@ class Translation:
         if m.geom_group[g] >= SEEN or m.geom_rgba[g][3] == 0:
             return
         word = self.kind_of(g)
-        at, R = (
-            self.point(i, self.zero.geom_xpos[g]),
-            self.frame(i, self.zero)[1].T @ self.zero.geom_xmat[g].reshape(3, 3),
-        )
+        at = self.point(i, self.zero.geom_xpos[g])
+        R = self.frame(i, self.zero)[1].T @ self.zero.geom_xmat[g].reshape(3, 3)
         size, body = m.geom_size[g], self.body_names[i]
         reach = R[:, 2] * size[1]
         ends = {"start": _three(np.array(at) - reach), "end": _three(np.array(at) + reach)}

@@ -52,14 +52,11 @@ class Source:
         """The bytes of a file in the folder; InputError if it lies elsewhere, or is too long."""
         parts = re.split(r"[/\\]", name)
         outside = PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or ".." in parts or ":" in name
-        path = (
-            path_of(name, f"{self.path}: an {what}" if what[0] in "aeiou" else f"{self.path}: a {what}")
-            if not outside
-            else self.folder
-        )
-        if outside or not (self.folder / path).resolve().is_relative_to(self.folder):
+        article = "an" if what[0] in "aeiou" else "a"
+        path = None if outside else self.folder / path_of(name, f"{self.path}: {article} {what}")
+        if path is None or not path.resolve().is_relative_to(self.folder):
             raise self.error(f"the {what} {shown(name)} is not within the folder of the model; copy it there.")
-        return self._bytes(self.folder / path, most, f"the {what} {shown(name)}")
+        return self._bytes(path, most, f"the {what} {shown(name)}")
 
     def _bytes(self, path: Path, most: int, what: str) -> bytes:
         try:
@@ -111,8 +108,14 @@ def read_source(path: Path) -> Source:
         raise source.error("it is a text for xacro; let xacro make the URDF file of it.")
     if _count(source, root) > MOST:
         raise source.error(f"it has more than {MOST} elements, copies included; make it smaller.")
-    _check_numbers(source, root)
-    _strip(root)
+    for element in list(root.iter()):
+        for key, text in element.attrib.items():
+            if "nan" in text.lower().replace("-", " ").split():  # which MuJoCo takes for a number that is not given
+                raise source.error(f'<{element.tag}> has {key}="{text[:40]}", which is not a number; give one.')
+        # what has no effect on the motion
+        element[:] = [child for child in element if child.tag not in UNREAD]
+        if element.tag == "material":
+            element.attrib.pop("texture", None)
     _take_files(source, root)
     source.text = ElementTree.tostring(root, encoding="unicode")
     return source
@@ -155,33 +158,32 @@ def _whole(text: str | None) -> int:
     return int(found[1]) if found else 0
 
 
-def _check_numbers(source: Source, root: Element) -> None:
-    """Refuse NaN, which MuJoCo takes for a number that is not given."""
-    for element in root.iter():
-        for key, text in element.attrib.items():
-            if "nan" in text.lower().replace("-", " ").split():
-                raise source.error(f'<{element.tag}> has {key}="{text[:40]}", which is not a number; give one.')
-
-
-def _strip(element: Element) -> None:
-    """Take out what has no effect on the motion."""
-    element[:] = [child for child in element if child.tag not in UNREAD]
-    if element.tag == "material":
-        element.attrib.pop("texture", None)
-    for child in element:
-        _strip(child)
-
-
 def _take_files(source: Source, root: Element) -> None:
-    """Replace each name of a file by that of a copy, after it was checked."""
+    """Replace each name of a file by that of a copy, after it was checked; of a URDF file meshes that MuJoCo does not
+    read, or that are not there, are removed."""
     folder, total = "", 0
     for compiler in root.iter("compiler"):
         compiler.attrib.pop("texturedir", None)
         compiler.attrib.pop("strippath", None)
         assets = compiler.attrib.pop("assetdir", folder)
         folder = compiler.attrib.pop("meshdir", assets)
-    if source.urdf:
-        _take_out(source, root, folder)
+    for link in root.iter("link") if source.urdf else ():
+        for child in link.findall("collision"):
+            mesh = child.find("geometry/mesh")
+            if mesh is None:
+                continue
+            # a mesh package://name/path is looked for by its path in the folder, from which leading parts are left out;
+            # one outside of the folder is refused where it would be read
+            name = mesh.get("filename", "")
+            parts = [one for one in re.sub(r"^\w+://", "", name).split("/") if one]
+            tails = ("/".join(parts[i:]) for i in range(len(parts)))
+            outside = ".." in parts or name.startswith("/")
+            there = name if outside else next((one for one in tails if (source.folder / folder / one).is_file()), "")
+            if there.lower().endswith(MESH_ENDINGS):
+                mesh.set("filename", there)
+            else:
+                source.taken_out.append((link.get("name", "link"), f"the mesh {name}"))
+                link.remove(child)
     for element in root.iter():
         for key in [one for one in element.attrib if one.startswith("file")]:
             name = element.attrib[key]
@@ -197,31 +199,3 @@ def _take_files(source: Source, root: Element) -> None:
                 element.set("name", PurePosixPath(name.replace("\\", "/")).stem)
             element.set(key, f"file{len(source.files)}{PurePosixPath(name).suffix.lower()}")
             source.files[element.attrib[key]] = data
-
-
-def _take_out(source: Source, root: Element, folder: str) -> None:
-    """Remove meshes of a URDF file that MuJoCo does not read, or that are not there.
-
-    A mesh ``package://name/path`` is looked for by its path in the folder, from which leading parts are left out.
-    """
-    for link in root.iter("link"):
-        for child in link.findall("collision"):
-            mesh = child.find("geometry/mesh")
-            if mesh is None:
-                continue
-            name = mesh.get("filename", "")
-            there = _first_there(source, folder, name)
-            if there is not None and there.lower().endswith(MESH_ENDINGS):
-                mesh.set("filename", there)
-            else:
-                source.taken_out.append((link.get("name", "link"), f"the mesh {name}"))
-                link.remove(child)
-
-
-def _first_there(source: Source, folder: str, name: str) -> str | None:
-    """The name, without leading parts, of a file in the folder; one outside is refused where it would be read."""
-    parts = [one for one in re.sub(r"^\w+://", "", name).split("/") if one]
-    if ".." in parts or name.startswith("/"):
-        return name
-    tails = ("/".join(parts[i:]) for i in range(len(parts)))
-    return next((one for one in tails if (source.folder / folder / one).is_file()), None)

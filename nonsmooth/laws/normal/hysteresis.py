@@ -32,9 +32,6 @@ class Hertz(DampedLaw):
     {'stiffness': 10000000000.0}
     """
 
-    def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
-        return self.elastic(depth, k)
-
 
 @dataclass(frozen=True, kw_only=True)
 class HysteresisLaw(DampedLaw):
