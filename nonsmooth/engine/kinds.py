@@ -139,18 +139,21 @@ class Kinds:
             if isinstance(element, JointFriction):  # the other directions are those of its pad, see `pads`
                 T_a, T_b = (J[0, :] for J in directions[2:])
                 return [(g, [(self._at("Contact", 0, "g"), 1)]), *self._directions("Contact", 0, 1, T_a, T_b)]
-            J_a, J_b, T_a, T_b = directions
-            tangents = self.shape.dimension - 1 if self.shape.rows > 1 else 0
-            found: Outputs = []
-            for k in range(g.numel()):
-                found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
-                found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
-                for i in range(tangents):
-                    row = tangents * k + i
-                    found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
-            return found
+            return self._gaps(self.shape.dimension - 1 if self.shape.rows > 1 else 0, g, *directions)
 
         return self._cached("contact", self.functions.gaps(element), 2, outputs)
+
+    def _gaps(self, tangents: int, g: ca.SX, *directions: ca.SX) -> Outputs:
+        """Per contact its gap, and directions of its normal and of so many tangents."""
+        J_a, J_b, T_a, T_b = directions
+        found: Outputs = []
+        for k in range(g.numel()):
+            found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
+            found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
+            for i in range(tangents):
+                row = tangents * k + i
+                found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
+        return found
 
     def joint(self, element: Joint) -> Kind:
         """Per row g, its directions and explicit rate; with flexible bodies also the wrench of its impulse."""
