@@ -146,6 +146,7 @@ class CompliantLayout(Layout):
         sticking = any(overlap["sticks"] for overlap in overlaps)
         pairwise = self.shape.dimension == 2 and len(overlaps) <= 2
         self.run |= {"sticking": sticking, "pairwise": pairwise}
+        self._overlaps(kinds)
 
     def steering(self, memory: Memory) -> list[list[int]]:
         """Entries of the blocks on which the step size depends: per body positions and velocities, then bristles."""
