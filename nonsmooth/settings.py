@@ -199,8 +199,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def with_checks(*values: P.args, **given: P.kwargs) -> R:
-        hints = _arguments(function)
-        named = {**dict(zip(_positional(function), values, strict=False)), **given}
+        hints, placed = _arguments(function)
+        named = {**dict(zip(placed, values, strict=False)), **given}
 
         def check(number: Callable[[Any], bool]) -> None:
             for name, value in named.items():
@@ -217,18 +217,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @functools.cache
-def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Arguments by position, up to the first of any number."""
-    found = inspect.signature(function).parameters.items()
-    return tuple(name for name, one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
-
-
-@functools.cache
-def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
-    """Annotations of arguments in their order; Any for those that cannot be checked."""
-    given = function.__annotations__
-    hints = {name: _hint(given.get(name, Any), function.__globals__) for name in inspect.signature(function).parameters}
-    return {name: hint if _checkable(hint) else Any for name, hint in hints.items()}
+def _arguments(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
+    """Annotations of arguments in their order, Any for those that cannot be checked; and which are by position."""
+    given, known = function.__annotations__, inspect.signature(function).parameters
+    hints = {name: _hint(given.get(name, Any), function.__globals__) for name in known}
+    placed = [name for name, one in known.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return {name: hint if _checkable(hint) else Any for name, hint in hints.items()}, placed
 
 
 class _ByName(type):

@@ -77,7 +77,17 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequ
     declared = {(CALLED[value.operation], len(value.arguments)) for value in values if value.operation in CALLED}
     body = [f"declare double @{name}({', '.join(['double'] * count)}) {PURE}" for name, count in sorted(declared)]
     body += [line for k, table in enumerate(tables) for line in _table(k, table)]
-    body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
+    body += ["define void @NAME@_prepare(i64 %n, ptr noalias %p, ptr noalias %w) {", *_loop_head()]
+    body += [f"  %po = mul i64 %i, {function.numel_in(function.n_in() - 1)}", f"  %wo = mul i64 %i, {len(slots)}"]
+    body += ["  %pi = getelementptr double, ptr %p, i64 %po", "  %wi = getelementptr double, ptr %w, i64 %wo"]
+    for i, value in enumerate(values):
+        if value.level == PARAMETRIC and value.operation == "OP_INPUT":
+            body += _load(f"x{i}", "pi", value.source[1])
+        elif value.level == PARAMETRIC or value.level == CONSTANT and value.operation != "OP_CONST":
+            body += _operation(i, value, values)
+    for i, k in slots.items():
+        body += _store(f"s{k}", "wi", k, _name(i, values))
+    body += _loop_tail()
     body += _evaluate(values, slots, stands)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
     for k, (place, count) in enumerate(outputs):
@@ -155,21 +165,6 @@ def _table(k: int, rows: Array) -> list[str]:
         "  ret ptr %first",
         "}",
     ]
-
-
-def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> list[str]:
-    lines = ["define void @NAME@_prepare(i64 %n, ptr noalias %p, ptr noalias %w) {", *_loop_head()]
-    lines += [f"  %po = mul i64 %i, {parameters}", f"  %wo = mul i64 %i, {len(slots)}"]
-    lines += ["  %pi = getelementptr double, ptr %p, i64 %po", "  %wi = getelementptr double, ptr %w, i64 %wo"]
-    for i, value in enumerate(values):
-        if value.level == CONSTANT and value.operation != "OP_CONST" or value.level == PARAMETRIC:
-            if value.operation == "OP_INPUT":
-                lines += _load(f"x{i}", "pi", value.source[1])
-            else:
-                lines += _operation(i, value, values)
-    for i, k in slots.items():
-        lines += _store(f"s{k}", "wi", k, _name(i, values))
-    return lines + _loop_tail()
 
 
 def _evaluate(values: list[_Value], slots: dict[int, int], stands: Sequence[Sequence[int]]) -> list[str]:

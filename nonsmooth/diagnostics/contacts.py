@@ -50,7 +50,28 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
         trajectory.gap[name]  # raises the error for an unknown name
     width = max(map(len, names), default=1)
     kinds = [(name, f"U{width}" if name == "contact" else "f8") for name in INTERVALS]
-    rows = [row for name in names for row in _persistent_contacts(trajectory, name)]
+    rows: list[tuple[str | float, ...]] = []
+    t, dt = trajectory.t, np.diff(trajectory.t)
+    for name in names:
+        closed = np.concatenate([[0], closed_steps(trajectory, name).astype(int), [0]])
+        first, last = np.flatnonzero(np.diff(closed) == 1), np.flatnonzero(np.diff(closed) == -1)
+        force, gap = trajectory.lam_N[name], trajectory.gap[name]
+        before, after = trajectory.gap_rate[name], trajectory.left.gap_rate[name]
+        lasts = np.append(False, loaded(after[1:, None], before[:-1, None], np.concatenate([[0.0, 0.0], dt]))[:, 0])
+        for i, j in zip(first.tolist(), last.tolist(), strict=True):
+            impulse, largest = float(force[i + 1 : j + 1] @ dt[i:j]), float(force[i + 1 : j + 1].max())
+            if trajectory.compliant:
+                largest, _ = peak_force(t[i : j + 1], np.append(0.0, np.cumsum(force[i + 1 : j + 1] * dt[i:j])))
+            approach = -before[i] if i > 0 and not lasts[i] else np.nan
+            separation = after[j] if j < len(t) - 1 else np.nan
+            # max(-gap), with the vertex of the parabola through the deepest row and its neighbours
+            k = i + int(np.argmin(gap[i : j + 1]))
+            depth = -float(gap[k])
+            if i < k < j:
+                (a, b), (fa, fb) = (t[k - 1] - t[k], t[k + 1] - t[k]), (gap[k - 1] - gap[k], gap[k + 1] - gap[k])
+                curve, slope = (fb / b - fa / a) / (b - a), (fa * b / a - fb * a / b) / (b - a)
+                depth += float(slope**2 / (4 * curve)) if curve > 0 else 0.0
+            rows.append((name, t[i], t[j], impulse, largest, max(depth, 0.0), approach, separation))
     hits = trajectory.impacts
     for hit in hits[np.isin(hits["contact"], names)]:
         rows.append(
@@ -286,29 +307,3 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
     """Whether the contact is closed in each step (n - 1,)."""
     return np.asarray(trajectory.lam_N[contact][1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
-
-
-def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
-    closed = np.concatenate([[0], closed_steps(trajectory, contact).astype(int), [0]])
-    first, last = np.flatnonzero(np.diff(closed) == 1), np.flatnonzero(np.diff(closed) == -1)
-    t, force = trajectory.t, trajectory.lam_N[contact]
-    before, after = trajectory.gap_rate[contact], trajectory.left.gap_rate[contact]
-    dt = np.diff(t)
-    lasts = np.append(False, loaded(after[1:, None], before[:-1, None], np.concatenate([[0.0, 0.0], dt]))[:, 0])
-    rows: list[tuple[str | float, ...]] = []
-    for i, j in zip(first.tolist(), last.tolist(), strict=True):
-        impulse, largest = float(force[i + 1 : j + 1] @ dt[i:j]), float(force[i + 1 : j + 1].max())
-        if trajectory.compliant:
-            largest, _ = peak_force(t[i : j + 1], np.append(0.0, np.cumsum(force[i + 1 : j + 1] * dt[i:j])))
-        approach = -before[i] if i > 0 and not lasts[i] else np.nan
-        separation = after[j] if j < len(t) - 1 else np.nan
-        # max(-gap), with the vertex of the parabola through the deepest row and its neighbours
-        gap = trajectory.gap[contact]
-        k = i + int(np.argmin(gap[i : j + 1]))
-        depth = -float(gap[k])
-        if i < k < j:
-            (a, b), (fa, fb) = (t[k - 1] - t[k], t[k + 1] - t[k]), (gap[k - 1] - gap[k], gap[k + 1] - gap[k])
-            curve, slope = (fb / b - fa / a) / (b - a), (fa * b / a - fb * a / b) / (b - a)
-            depth += float(slope**2 / (4 * curve)) if curve > 0 else 0.0
-        rows.append((contact, t[i], t[j], impulse, largest, max(depth, 0.0), approach, separation))
-    return rows

@@ -1,17 +1,14 @@
 """The compiled form of a run: its text, the shape of its records, and its rules."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.layout import Layout
 from nonsmooth.model.system import System
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step.scheme import Scheme
 
 L = TypeVar("L")
 
@@ -49,12 +46,3 @@ def options_of(system: System) -> int:
     """Options of shapes for the impact laws of a mechanism."""
     impacts = set(system.impact_laws)
     return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
-
-
-def layout_of(system: System, values: Array, scheme: Scheme) -> Layout:
-    """The compiled form of a mechanism, made once for all runs."""
-    rough, options = is_rough(system, values), options_of(system)
-    if scheme.balanced or scheme.convex:
-        options = max(options, 1)
-    make = partial(Layout, system, rough=rough, accelerations=scheme.accelerations, options=options)
-    return cached(system, (rough, scheme.accelerations, options), make)

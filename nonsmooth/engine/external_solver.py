@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
+from nonsmooth.engine.compiled_form import is_rough
 from nonsmooth.engine.layout import Layout
-from nonsmooth.exceptions import BudgetSpent, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, InputError, SolverFailed
+from nonsmooth.model.system import System
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
 from nonsmooth.programs.conversions import associated_lcp_from_friction_contact, pushed_friction_contact
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.solvers.tangent_planes import CORRECTIONS, contact_by_qps
 from nonsmooth.step.impact_fields import CONVEX
+from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.tolerances import AT_REST, CERTAIN
 
 #: velocities [m/s, rad/s] that no mechanism has
@@ -78,19 +81,26 @@ def _one_contact(dimension: int) -> FrictionContact:
     return FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
 
 
-def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
-    """Features that a solver lacks for the programs of contacts, `rough` with friction; None if it lacks nothing."""
+def check_solver(system: System, stepper: Any, scheme: Scheme, values: Array) -> None:
+    """Raise InputError for a solver that does not solve the programs of the scheme."""
+    solver = stepper.solver
+    if solver is None:
+        return
     in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
-    if in_space if dimension == 3 else in_plane:
-        return None
-    no_friction = any(solver.fits(program) for program in (LCP(np.eye(1), np.zeros(1)), ONE_ROW)) or in_plane
-    if not (no_friction or in_space):
-        return "it solves no LCP, no QP and no program with friction"
-    if not rough or solver.fits(ONE_ROW):
-        return None
-    if dimension == 3:
-        return "it solves no program with friction in space, whose cones have no edges"
-    return "it solves programs with friction in space only" if in_space else "it solves no program with friction"
+    if in_space if system.dimension == 3 else in_plane:
+        return
+    if not (in_plane or in_space or solver.fits(LCP(np.eye(1), np.zeros(1))) or solver.fits(ONE_ROW)):
+        lacks = "it solves no LCP, no QP and no program with friction"
+    elif solver.fits(ONE_ROW) or scheme.convex or not is_rough(system, values):
+        return
+    elif system.dimension == 3:
+        lacks = "it solves no program with friction in space, whose cones have no edges"
+    else:
+        lacks = f"it solves {'programs with friction in space only' if in_space else 'no program with friction'}"
+    raise InputError(
+        f"{type(stepper).__name__} formulates programs that {solver} does not solve: {lacks}; "
+        "give it SemismoothNewton(), or leave the solver out."
+    )
 
 
 class ExternalSolver:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.compiled_form import cached, is_rough, layout_of, rules_of
-from nonsmooth.engine.external_solver import ExternalSolver, why_no_programs
+from nonsmooth.engine.compiled_form import cached, is_rough, options_of, rules_of
+from nonsmooth.engine.external_solver import ExternalSolver, check_solver
+from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.run import Run, StepBatch, origin_of
-from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -79,39 +79,6 @@ def reach_of(system: System) -> float:
     return cached(system, "reach", find)
 
 
-def check_solver(system: System, stepper: Any, scheme: Scheme, values: Array) -> None:
-    """Raise InputError for a solver that does not solve the programs of the scheme."""
-    if stepper.solver is None:
-        return
-    rough = is_rough(system, values) and not scheme.convex
-    lacks = why_no_programs(stepper.solver, system.dimension, rough)
-    if lacks is not None:
-        raise InputError(
-            f"{type(stepper).__name__} formulates programs that {stepper.solver} does not solve: {lacks}; "
-            "give it SemismoothNewton(), or leave the solver out."
-        )
-
-
-def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
-    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step, along the
-    gap and by its change since a concentric journal has no direction; "" where none exceeds `TIGHT` clearances."""
-    at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
-    kinds = m.system.contact_elements
-    moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
-    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
-    moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
-    moved[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
-    if not np.max(moved, initial=0.0) > TIGHT:
-        return ""
-    i = int(np.argmax(moved))
-    return (
-        f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
-        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; where "
-        "these velocities are far above those of the mechanism, steps before were too long already: shorten all. If so "
-        "small a clearance does not matter, use its ideal joint (Model.ideal)."
-    )
-
-
 class CompiledSteps(Run):
     """A run of a time-stepping scheme, whose steps that are not certified are taken in parts, or by other solvers."""
 
@@ -128,7 +95,12 @@ class CompiledSteps(Run):
         scheme = stepper.scheme(control)
         if self.takes_solver:
             check_solver(system, stepper, scheme, values)
-        super().__init__(system, scheme, layout_of(system, values, scheme), values, t_end)
+        rough, options = is_rough(system, values), options_of(system)
+        if scheme.balanced or scheme.convex:
+            options = max(options, 1)
+        make = functools.partial(Layout, system, rough=rough, accelerations=scheme.accelerations, options=options)
+        layout = cached(system, (rough, scheme.accelerations, options), make)
+        super().__init__(system, scheme, layout, values, t_end)
         if isinstance(control, Landing):
             self.longest, self.shortest, self._error = control.dt_max, control.dt_min, control.error or 0.0
         else:
@@ -215,14 +187,29 @@ class CompiledSteps(Run):
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def failure(self, state: State) -> str:
-        m = self._mechanism
+        m, t, q, v, dt = self._mechanism, state.t, state.q, state.v, self.longest
         residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
         what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
         if max(residual, law) <= certified:
             what = "its equations hold, but directions of forces and gaps at its end do not converge"
         why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
-        tight = tight_clearance(m, state.t, state.q, state.v, self.longest)
-        return f"{why}{m.ill_conditioned(state.t, state.q)}{tight}"
+        # displacements in a step, in clearances: along gaps, and by their change, since a concentric journal has no
+        # direction
+        at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
+        moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
+        gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
+        moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
+        moved[[not isinstance(one, Clearance) for one in m.system.contact_elements]] = 0.0
+        tight = ""
+        if np.max(moved, initial=0.0) > TIGHT:
+            i = int(np.argmax(moved))
+            tight = (
+                f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
+                f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; "
+                "where these velocities are far above those of the mechanism, steps before were too long already: "
+                "shorten all. If so small a clearance does not matter, use its ideal joint (Model.ideal)."
+            )
+        return f"{why}{m.ill_conditioned(t, q)}{tight}"
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
         """A step that is not certified as it is: near a singular position as a whole, with what is lost there; in 2, 4,

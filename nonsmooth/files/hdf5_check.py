@@ -177,18 +177,17 @@ def main(seconds: str, known: str, conventions: str, *paths: str) -> None:
         allowed = int(seconds) if most == resource.RLIM_INFINITY else min(int(seconds), most)
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
     try:
+        import h5py
+
         for path in paths:
-            _inspect(path, known, conventions)
+            with open(path, "rb") as file, h5py.File(file, "r") as opened:
+
+                def bytes_at(offset: int, count: int, handle: int = file.fileno()) -> bytes:
+                    return os.pread(handle, count, offset)
+
+                contents(opened, bytes_at, os.path.getsize(path), known, conventions, True)
     except Refused as refused:
         sys.exit(f"{REFUSED}{refused}")
-
-
-def _inspect(path: str, known: str, conventions: str) -> None:
-    import h5py
-
-    with open(path, "rb") as file, h5py.File(file, "r") as opened:
-        size, handle = os.path.getsize(path), file.fileno()
-        contents(opened, lambda offset, count: os.pread(handle, count, offset), size, known, conventions, True)
 
 
 if __name__ == "__main__":

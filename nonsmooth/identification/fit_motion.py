@@ -458,8 +458,20 @@ class _Fit:
                 return self._once(f"minimum of round {rounds}", partial(self._finish, better))
             self._say(f"side {len(sides)} of {len(tasks)} of the profiles", 0.8 + 0.2 * len(sides) / len(tasks))
         for k, name in enumerate(self.names):
-            points = [point for side in (-1, 1) for point in sides[f"profile {rounds} {k} {side}"]["points"]]
-            self.found[name] = self._profile(k, best, {value: float(cost) for value, cost in points})
+            points = dict(point for side in (-1, 1) for point in sides[f"profile {rounds} {k} {side}"]["points"])
+            values = np.array(sorted(points))
+            rise = np.maximum([float(points[value]) - best[0] for value in values.tolist()], 0.0)
+            ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
+            for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
+                own = np.flatnonzero(side * (values - best[1 + k]) >= 0)[::side]  # from the minimum outwards
+                inside = int(np.flatnonzero(rise[own] < RISE)[-1])
+                if inside == len(own) - 1:
+                    ends.append(bound)
+                    continue
+                i, j = own[inside], own[inside + 1]
+                ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
+            known = bool(ends[0] > self.low[k] and ends[1] < self.high[k])
+            self.found[name] = Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known)
         return None
 
     def _linearised(self, x: Array) -> tuple[Array, Array]:
@@ -499,23 +511,6 @@ class _Fit:
             else:
                 inner = value
         return {"points": [[value, point[0]] for value, point in points.items()], "better": None}
-
-    def _profile(self, k: int, best: list[float], points: Mapping[float, float]) -> Profile:
-        """The profile through values and their costs on both sides of the minimum."""
-        least, at = best[0], best[1 + k]
-        values = np.array(sorted(points))
-        rise = np.maximum([points[value] - least for value in values.tolist()], 0.0)
-        ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
-        for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
-            own = np.flatnonzero(side * (values - at) >= 0)[::side]  # from the minimum outwards
-            inside = int(np.flatnonzero(rise[own] < RISE)[-1])
-            if inside == len(own) - 1:
-                ends.append(bound)
-                continue
-            i, j = own[inside], own[inside + 1]
-            ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
-        known = bool(ends[0] > self.low[k] and ends[1] < self.high[k])
-        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known)
 
     def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
         """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than

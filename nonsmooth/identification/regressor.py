@@ -244,13 +244,12 @@ class Regressor:
         """
         at, nd = self._at(q, v, a), len(self.drives)
         slopes = np.zeros((len(at.u), 3 * nd, nd, len(self.parameters)))
+        tangent_K, tangent_rest, tangent_bodies = self._tangents
+        none, still = np.zeros_like(at.u), np.zeros_like(at.v)
         for k in range(3 * nd):
-            nd, n = len(self.drives), len(at.u)
-            kind, e = k // nd, np.zeros((n, nd))
+            kind, e = k // nd, np.zeros_like(at.u)
             e[:, k % nd] = 1.0
-            none, still = np.zeros((n, nd)), np.zeros_like(at.v)
             s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
-            tangent_K, tangent_rest, tangent_bodies = self._tangents
             dK, dG = tangent_K(at.q, at.u, s, du)
             dS = -solved(at.K, np.asarray(dG + dK @ at.S))
             dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)

@@ -44,11 +44,9 @@ class Program(Protocol):
 
     def residual(self, solution: Solution) -> float:
         """Largest scaled violation of the program's conditions [-]; infinite where a number is not finite."""
-        ...
 
     def worst(self, solution: Solution) -> tuple[str, float]:
         """Name of the row that gives the residual, and its value."""
-        ...
 
 
 class Session(Protocol):
@@ -56,7 +54,6 @@ class Session(Protocol):
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
         """Solve as well as possible. If a program cannot be solved, return the last iterate without an exception."""
-        ...
 
 
 class Solver(Protocol):
@@ -67,11 +64,9 @@ class Solver(Protocol):
 
     def fits(self, program: Program) -> bool:
         """Whether the algorithm applies to this program."""
-        ...
 
     def setup(self) -> Session:
         """Create a session; raises SolverMissing if the library that the solver needs is not installed."""
-        ...
 
 
 class ProgramWithRows(ABC):

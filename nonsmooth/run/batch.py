@@ -41,6 +41,8 @@ METRICS: dict[str, tuple[str | None, str, str]] = {
     "complementarity": (None, "1", "worst natural map"),
     "motion_residual": (None, "1", "worst scaled residual"),
 }
+#: those of a `Certificate`
+WORST = ("gap_violation", "joint_violation", "complementarity", "motion_residual")
 #: largest number of threads
 MOST_THREADS = 4096
 #: results that are evaluated at the end of each step
@@ -170,7 +172,13 @@ def _run(
     again: list[list[int]] = [[] for _ in controls]
     count = Counter[int]()
 
-    def end_of(k: int) -> None:
+    def finish(i: int, k: int, q: Array, v: Array, P_N: Array, P_T: Array, worst: Sequence[float]) -> None:
+        """`P_T` are (nc,) with a sign, or (nc, tangents), without columns if no contact has friction."""
+        found = ends[i]
+        found["q"][k], found["v"][k], found["impulse"][k] = q, v, P_N
+        found["friction_impulse"][k] = P_T if P_T.ndim == 1 else np.linalg.norm(P_T, axis=1)
+        for name, number in zip(WORST, worst, strict=True):
+            found[name][k] = number
         count[k] += 1
         if count[k] == len(controls):
             done[k] = k
@@ -179,14 +187,8 @@ def _run(
         if end is None:
             again[i].append(k)
             return
-        found = ends[i]
-        found["q"][k], found["v"][k], found["impulse"][k] = end.q, end.v, end.P[:, 0]
-        P_T = end.P[:, 1:]  # (nc, tangents), without columns if no contact has friction
-        if P_T.shape[1]:
-            found["friction_impulse"][k] = P_T[:, 0] if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
-        found["gap_violation"][k], found["joint_violation"][k] = end.gap, end.joint
-        found["complementarity"][k], found["motion_residual"][k] = end.complementarity, end.residual
-        end_of(k)
+        P_T = end.P[:, 1] if end.P.shape[1] == 2 else end.P[:, 1:]
+        finish(i, k, end.q, end.v, end.P[:, 0], P_T, (end.gap, end.joint, end.complementarity, end.residual))
 
     # runs whose steps call solvers outside the compiled text gain nothing by threads
     by_text = stepper.solver is None and getattr(stepper, "cone", "") != "convex"
@@ -196,19 +198,16 @@ def _run(
             system, stepper, controls, values, [int(k) for k in runs], t_end, states=states,
             sums=bool({*metrics} - OBSERVED), observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
-    for i, (control, found, left) in enumerate(zip(controls, ends, again, strict=True)):
+    for i, (control, left) in enumerate(zip(controls, again, strict=True)):
         for k in sorted(left) if together else map(int, runs):
             first = system.start if states is None else states[k]
             try:
                 changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
                 check_start(system, first, values[k])
                 run = simulate(system, stepper, t_end=t_end, dt=control, parameters=changes, state=first, record=10**9)
-                found["q"][k], found["v"][k] = run.q.array[-1], run.v.array[-1]
-                found["impulse"][k], P_T = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
-                found["friction_impulse"][k] = P_T if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
-                for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
-                    found[name][k] = getattr(run.certificate, name)
-                end_of(k)
+                P_N, P_T = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
+                worst = [getattr(run.certificate, name) for name in WORST]
+                finish(i, k, run.q.array[-1], run.v.array[-1], P_N, P_T, worst)
             except NonsmoothError as error:
                 if failed is None:
                     error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])

@@ -68,17 +68,13 @@ class Budget:
     def __post_init__(self) -> None:
         self.clock = time.monotonic() if self.clock is None else self.clock
 
-    @property
-    def progress(self) -> Callable[[float, float, int], None] | None:
-        """The function that a run calls; that of the user where there is no budget."""
-        return self.tell if self.steps is None and self.seconds is None and self.most is None else self._progress
-
     def in_time(self) -> None:
         """Raise TimeSpent if the time of the user's budget is spent."""
         if self.seconds is not None and self.clock is not None and time.monotonic() - self.clock > self.seconds:
             raise TimeSpent(f"the budget of {self.seconds:g} s is spent.")
 
-    def _progress(self, t: float, t_end: float, steps: int) -> None:
+    def __call__(self, t: float, t_end: float, steps: int) -> None:
+        """Tell of the time that so many steps have come to; BudgetSpent or SolverFailed where they may be no more."""
         if self.tell is not None:
             self.tell(t, t_end, steps)
         if t >= t_end:
@@ -131,7 +127,6 @@ class TimeLoop:
                     raise SolverFailed(steps.failure(first))
                 state = begun
                 self.recorder.start(state, steps.impact)
-            progress = budget.progress
             self._note(state, steps)
             asked = self.steps, state.t
             while state.t < self.t_end:
@@ -159,8 +154,7 @@ class TimeLoop:
                     mean, asked = (state.t - asked[1]) / (self.steps - asked[0]), (self.steps, state.t)
                     if mean < STANDSTILL * min(steps.longest, self.t_end - state.t):
                         raise SolverFailed(f"steps of {mean:.2g} s do not advance: {steps.failure(state)}")
-                if progress is not None:
-                    progress(state.t, self.t_end, self.steps)
+                budget(state.t, self.t_end, self.steps)
             return self._finish(state, "finished")
         except Interrupted:
             raise

@@ -208,29 +208,26 @@ class CasadiQPSession(SolverSession):
             u, multipliers = np.asarray(result["x"]).ravel(), -np.asarray(result["lam_a"]).ravel()
             solution = polished_qp(program, scaled.solution(u, multipliers, status, iterations, "CasadiQP"))
         if self._settings.plugin == "qrqp" and program.residual(solution) > CasadiQP.tolerance:
-            solution = self._dual(program, scaled, solution)
+            # of the dual; qrqp may stop early and report success, and is then continued from its result
+            iterations, lower = solution.iterations, np.zeros(m)
+            lower[: scaled.equalities] = -np.inf
+            H = scaled.A @ scaled.A.T + REGULARISATION * np.eye(m)
+            numbers = {"h": H, "g": -scaled.b - scaled.A @ scaled.f, "lbx": lower}
+            for _ in range(RUNS):
+                result, status, more = self._run(0, m, numbers)
+                iterations += more
+                if result is None:
+                    break
+                z = np.maximum(np.asarray(result["x"]).ravel(), lower)
+                u = z @ scaled.A - scaled.f
+                trial = polished_qp(program, scaled.solution(u, z, status, iterations, "CasadiQP"))
+                if not program.residual(solution) <= program.residual(trial):
+                    solution = trial
+                if program.residual(trial) <= CasadiQP.tolerance:
+                    break
+                numbers |= {"x0": z, "lam_x0": np.where(z > lower, 0.0, -1.0)}
+            solution = replace(solution, iterations=iterations)
         return replace(solution, active=binding_rows(program, solution))
-
-    def _dual(self, qp: QP, scaled: NormalisedQP, best: Solution) -> Solution:
-        """Solution of the dual; qrqp may stop early and report success, and is then continued from its result."""
-        m, iterations = scaled.b.size, best.iterations
-        lower = np.zeros(m)
-        lower[: scaled.equalities] = -np.inf
-        H = scaled.A @ scaled.A.T + REGULARISATION * np.eye(m)
-        numbers = {"h": H, "g": -scaled.b - scaled.A @ scaled.f, "lbx": lower}
-        for _ in range(RUNS):
-            result, status, more = self._run(0, m, numbers)
-            iterations += more
-            if result is None:
-                break
-            z = np.maximum(np.asarray(result["x"]).ravel(), lower)
-            trial = polished_qp(qp, scaled.solution(z @ scaled.A - scaled.f, z, status, iterations, "CasadiQP"))
-            if not qp.residual(best) <= qp.residual(trial):
-                best = trial
-            if qp.residual(trial) <= CasadiQP.tolerance:
-                break
-            numbers |= {"x0": z, "lam_x0": np.where(z > lower, 0.0, -1.0)}
-        return replace(best, iterations=iterations)
 
     def _run(self, m: int, n: int, numbers: dict[str, Any]) -> tuple[dict[str, Any] | None, str, int]:
         """The result of CasADi, or None; its status; its iterations."""
@@ -302,13 +299,30 @@ class ConicSession(SolverSession):
         """The guess gives the first correction of contact with friction only."""
         if isinstance(program, LCP):
             return self._solve_lcp(program)
-        if not isinstance(program, QP):
-            return self._solve_contact(program, guess)
-        scaled = normalised(program)
-        n, e = program.f.size, program.equalities
-        u, multipliers, *words = self._minimise(np.eye(n), scaled.f, scaled.A, scaled.b, e)
-        solution = polished_qp(program, scaled.solution(u, multipliers, *words, "Conic", signed=False))
-        return replace(solution, active=binding_rows(program, solution))
+        if isinstance(program, QP):
+            qp, n, e = normalised(program), program.f.size, program.equalities
+            u, multipliers, *words = self._minimise(np.eye(n), qp.f, qp.A, qp.b, e)
+            solution = polished_qp(program, qp.solution(u, multipliers, *words, "Conic", signed=False))
+            return replace(solution, active=binding_rows(program, solution))
+        scaled = normalised_contact(program)
+        exact = isinstance(program, FrictionContact)
+        z, error, iterations, word = scaled.start(guess), np.inf, 0, "max_iter"
+        slip = scaled.slip_speed(z) if exact and guess is not None else np.zeros(scaled.mu.size)
+        for _ in range(CORRECTIONS if exact else 1):
+            b = scaled.b.copy()
+            scaled.contact_rows(b)[:, 0] += scaled.mu * slip
+            trial, word, used = self._on_cones(scaled, b)
+            iterations += used
+            if not np.isfinite(trial).all():
+                break
+            found = scaled.residual(trial)
+            converged = found > 0.5 * error and error <= CONVERGED
+            if found < error:
+                z, error = trial, found
+            if converged or error <= TOLERANCES[0]:
+                break
+            slip = scaled.slip_speed(trial)
+        return scaled.solution(polished_contact(scaled, z), iterations, self._settings, word)
 
     def _solve_lcp(self, lcp: LCP) -> Solution:
         factor = _factor(lcp.A)
@@ -331,27 +345,6 @@ class ConicSession(SolverSession):
         z[e:] = np.maximum(z[e:], 0.0)
         polished = Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic", active)
         return polished if lcp.residual(polished) < lcp.residual(solution) else solution
-
-    def _solve_contact(self, program: FrictionContact | ConeQP, guess: Solution | None) -> Solution:
-        scaled = normalised_contact(program)
-        exact = isinstance(program, FrictionContact)
-        z, error, iterations, word = scaled.start(guess), np.inf, 0, "max_iter"
-        slip = scaled.slip_speed(z) if exact and guess is not None else np.zeros(scaled.mu.size)
-        for _ in range(CORRECTIONS if exact else 1):
-            b = scaled.b.copy()
-            scaled.contact_rows(b)[:, 0] += scaled.mu * slip
-            trial, word, used = self._on_cones(scaled, b)
-            iterations += used
-            if not np.isfinite(trial).all():
-                break
-            found = scaled.residual(trial)
-            converged = found > 0.5 * error and error <= CONVERGED
-            if found < error:
-                z, error = trial, found
-            if converged or error <= TOLERANCES[0]:
-                break
-            slip = scaled.slip_speed(trial)
-        return scaled.solution(polished_contact(scaled, z), iterations, self._settings, word)
 
     def _on_cones(self, scaled: NormalisedContact, b: Array) -> tuple[Array, str, int]:
         """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which takes longer than the solution."""

@@ -167,13 +167,31 @@ class _ScipySession:
     def restore(self, saved: Mapping[str, Any]) -> Piece:
         t, y, longest, first, until = saved["begin"]
         self.restart(float(t), y, float(longest), first, float(until))
-        if saved["solver"]:
-            take_numbers(self.solver, saved["solver"])
-            self.pieces = int(saved["pieces"])
-            return self._piece()
-        for _ in range(int(saved["pieces"])):
-            piece = self.advance()
-        return piece
+        if not saved["solver"]:
+            for _ in range(int(saved["pieces"])):
+                piece = self.advance()
+            return piece
+        from scipy.integrate._ivp.radau import RadauDenseOutput
+
+        known, what = vars(self.solver), type(self.solver).__name__
+        for name, value in saved["solver"].items():
+            if name == "sol" and isinstance(value, dict):
+                solution = RadauDenseOutput(value["t_old"], value["t"], value["y_old"], value["Q"])
+                vars(solution).update(value)
+                self.solver.sol = solution
+                continue
+            parts = value if isinstance(value, tuple) else (value,)
+            if not _plain(value) or (isinstance(known[name], np.ndarray) and np.shape(value) != known[name].shape):
+                raise ValueError(f"{name[:40]!r} of {what} is of another size")
+            rows = [one for one in parts if np.ndim(one) and one.dtype.kind == "i"]
+            if not all(np.all((one >= 0) & (one < self.solver.n)) for one in rows):
+                raise ValueError(f"{name[:40]!r} of {what} has no such rows")
+            if name == "K_extended":
+                known[name][:] = value  # K is a part of it
+            else:
+                setattr(self.solver, name, value)
+        self.pieces = int(saved["pieces"])
+        return self._piece()
 
 
 def numbers_of(solver: Any) -> dict[str, Any]:
@@ -189,29 +207,6 @@ def _plain(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fci"
     return value is None or isinstance(value, bool | int | float | str | np.generic)
-
-
-def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
-    """Set the internal numbers of an integrator to those of an identical one; ValueError if they do not match."""
-    from scipy.integrate._ivp.radau import RadauDenseOutput
-
-    n = solver.n
-    for name, value in numbers.items():
-        if name == "sol" and isinstance(value, dict):
-            solution = RadauDenseOutput(value["t_old"], value["t"], value["y_old"], value["Q"])
-            vars(solution).update(value)
-            solver.sol = solution
-            continue
-        before = vars(solver)[name]
-        parts = value if isinstance(value, tuple) else (value,)
-        if not _plain(value) or (isinstance(before, np.ndarray) and np.shape(value) != before.shape):
-            raise ValueError(f"{name[:40]!r} of {type(solver).__name__} is of another size")
-        if any(one.dtype.kind == "i" and not np.all((one >= 0) & (one < n)) for one in parts if np.ndim(one)):
-            raise ValueError(f"{name[:40]!r} of {type(solver).__name__} has no such rows")
-        if name == "K_extended":
-            before[:] = value  # K is a part of it
-        else:
-            setattr(solver, name, value)
 
 
 # ---- CVODES
@@ -304,16 +299,8 @@ class _CvodesSession:
         return ends
 
     def advance(self) -> Piece:
-        if not self._queue:
-            self._queue = self._pieces()
-        self._points = self._queue.pop(0)
-        self._t, self._y = float(self._points[0][-1]), self._points[1][-1]
-        return self._piece()
-
-    def _pieces(self) -> list[tuple[Array, Array]]:
-        """Times (INTERVALS + 1,) and solution (INTERVALS + 1, n) of the next pieces."""
         places = INTERVALS * np.arange(PIECES)[:, None] + np.arange(INTERVALS + 1)
-        while True:
+        while not self._queue:  # times (INTERVALS + 1,) and solution (INTERVALS + 1, n) of the next pieces
             rest = self._until - self._t  # what comes later may not be smooth
             span = min(PIECES * self._length, rest) if rest > 0.0 else PIECES * self._length
             ends = self._solve(self._grid, self._t, self._y, span)
@@ -329,8 +316,10 @@ class _CvodesSession:
                 self._length = min(2.0 * self._length, self._longest)
             elif good < PIECES:  # the deviation is of third order
                 self._length *= float(np.clip(0.9 * np.cbrt(ROUGH / rough[good]), 0.05, 0.5))
-            if good:
-                return list(zip(times[places], points, strict=True))[:good]
+            self._queue = list(zip(times[places], points, strict=True))[:good]
+        self._points = self._queue.pop(0)
+        self._t, self._y = float(self._points[0][-1]), self._points[1][-1]
+        return self._piece()
 
     def snapshot(self) -> dict[str, Any]:
         return {

@@ -109,10 +109,25 @@ def refined_friction(program: FrictionContact, z: Array) -> Array:
     closed = P[:, 0] > 0.0
     sticks = closed & (np.linalg.norm(P[:, 1:], axis=1) < (1.0 - SAME_MODE) * scaled.mu * P[:, 0])
     best, error, failures = z, program.residual(Solution(z, z, "", 0, "")), 0
+    e, d, A = scaled.e, scaled.d, scaled.A
     for _ in range(NEWTON_STEPS):
         if error <= ROUND_OFF or failures == 2:
             break
-        F, J = _in_modes(scaled, point, closed, sticks)
+        u = A @ point + scaled.b
+        F, J = u.copy(), A.copy()  # the equations and their Jacobian
+        for k, mu in enumerate(scaled.mu):
+            N, T = e + d * k, slice(e + d * k + 1, e + d * (k + 1))
+            if not closed[k] or mu == 0.0:
+                rows = T if closed[k] else slice(N, T.stop)
+                F[rows], J[rows] = point[rows], np.eye(z.size)[rows]
+            elif not sticks[k]:
+                y = point[T] - u[T]
+                length = float(np.linalg.norm(y)) or 1.0
+                n, own = y / length, np.eye(z.size)[T]
+                turns = mu * point[N] / length * (np.eye(d - 1) - np.outer(n, n))
+                F[T] = point[T] - mu * point[N] * n
+                J[T] = own - turns @ (own - A[T])
+                J[T, N] -= mu * n
         if not (np.isfinite(F).all() and np.isfinite(J).all()):
             break
         point = point - np.linalg.lstsq(J, F, rcond=1e-13)[0]
@@ -122,27 +137,6 @@ def refined_friction(program: FrictionContact, z: Array) -> Array:
         if found < error:
             best, error = following, found
     return best
-
-
-def _in_modes(scaled: NormalisedContact, z: Array, closed: Mask, sticks: Mask) -> tuple[Array, Array]:
-    """The equations of `refined_friction` and their Jacobian."""
-    e, d, A = scaled.e, scaled.d, scaled.A
-    u = A @ z + scaled.b
-    F, J = u.copy(), A.copy()
-    for k, mu in enumerate(scaled.mu):
-        N, T = e + d * k, slice(e + d * k + 1, e + d * (k + 1))
-        if not closed[k] or mu == 0.0:
-            rows = T if closed[k] else slice(N, T.stop)
-            F[rows], J[rows] = z[rows], np.eye(z.size)[rows]
-        elif not sticks[k]:
-            y = z[T] - u[T]
-            length = float(np.linalg.norm(y)) or 1.0
-            n, own = y / length, np.eye(z.size)[T]
-            turns = mu * z[N] / length * (np.eye(d - 1) - np.outer(n, n))
-            F[T] = z[T] - mu * z[N] * n
-            J[T] = own - turns @ (own - A[T])
-            J[T, N] -= mu * n
-    return F, J
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:

@@ -61,7 +61,15 @@ def contact_by_qps(
         b[:: scaled.d] += mu * slip
         P = _impulses(root, b, _planes(mu, directions, angle), solve)
         u = S @ P + s
-        for found in (refined_friction(contacts, _in_modes_of(contacts, P, u)), P):
+        # with the modes of the solution: zero where a contact opens, on the rim of the disc where it slips
+        moded = P.copy()
+        (P_N, P_T), (u_N, u_T) = contacts.split(moded), contacts.split(u)
+        P_N[:] = np.where(P_N > u_N, P_N, 0.0)
+        tried, reach = P_T - u_T, mu * P_N
+        length = np.linalg.norm(tried, axis=1)
+        rim = tried * (reach / np.where(length > 0.0, length, 1.0))[:, None]
+        P_T[:] = np.where((length < reach)[:, None], P_T, rim)
+        for found in (refined_friction(contacts, moded), P):
             z = _certified(program, whole(found) * scaled.scale, tolerance)
             if z is not None:
                 return z
@@ -139,14 +147,3 @@ def _planes(mu: Array, directions: Array, angle: Array) -> Array:
         E[k, :, k, 0], E[k, :, k, 1:] = 1.0, mu[k] * sides[k]
     kept = np.concatenate([np.ones((n, 1), dtype=bool), np.repeat(rough[:, None], count - 1, axis=1)], axis=1)
     return E.reshape(n * count, n * d)[kept.ravel()]
-
-
-def _in_modes_of(contacts: FrictionContact, P: Array, u: Array) -> Array:
-    """Impulses with the modes of a solution: zero where a contact opens, on the rim of the disc where it slips."""
-    z = P.copy()
-    (P_N, P_T), u_N = contacts.split(z), contacts.split(u)[0]
-    P_N[:] = np.where(P_N > u_N, P_N, 0.0)
-    tried = P_T - contacts.split(u)[1]
-    length, reach = np.linalg.norm(tried, axis=1), contacts.friction * P_N
-    P_T[:] = np.where((length < reach)[:, None], P_T, tried * (reach / np.where(length > 0.0, length, 1.0))[:, None])
-    return z

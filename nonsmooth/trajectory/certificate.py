@@ -71,11 +71,6 @@ class Certificate:
     energy: EnergyLedger
 
 
-def worst_violation(values: Array) -> float:
-    """Largest entry, at least 0; not a number if one entry is not."""
-    return float(np.max(values, initial=0.0)) + 0.0  # no negative zero
-
-
 @dataclass(frozen=True)
 class Balance:
     """The balance of energy after a row: its time [s], powers after impacts [W], sums and energy at the start [J]."""

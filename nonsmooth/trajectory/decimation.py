@@ -23,7 +23,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, at_rows
 from nonsmooth.model.system import Observe, Seen, System
 from nonsmooth.step.constrained_motion import Mechanism
-from nonsmooth.trajectory.certificate import SUMS, Balance, energy_series, worst_violation
+from nonsmooth.trajectory.certificate import SUMS, Balance, energy_series
 from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, are_rows, bounds, by_tangent, means
 from nonsmooth.trajectory.store import Store
 
@@ -124,10 +124,8 @@ class DecimatedRows:
         self.store.put(self.kept, table)
         self.jumps.put(self.jumped, jumps)
         least = bounds(seen.gap)[0]
-        worst = np.array([
-            worst_violation(-least), worst_violation(seen.closure), worst_violation(a["complementarity"]),
-            worst_violation(a["residual"]),
-        ])  # fmt: skip
+        violations = -least, seen.closure, a["complementarity"], a["residual"]
+        worst = np.array([np.max(one, initial=0.0) for one in violations]) + 0.0  # no negative zero
         extremes = np.array([
             (one[-1],) * 3 if name.startswith("loss_") else (np.min(one), np.max(one), one[-1])
             for name, one in energy.items()

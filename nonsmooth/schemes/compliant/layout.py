@@ -118,13 +118,7 @@ class CompliantLayout(Layout):
             self.content.of[name] = []
         self.run = self.content.add("Integration", system=self.whole)
         self.run |= self._working(kinds)
-        self._integrated()
-        self._overlaps(kinds)
-
-    # ---- what is integrated
-
-    def _integrated(self) -> None:
-        """Blocks of bodies, of bristles, and integrals, in this order."""
+        # what is integrated: blocks of bodies, of bristles, and integrals, in this order
         add, block = self.content.add, lambda: state_block(self.content, 1)
         self.run["integrated"] = integrated_bodies(self.content, self.whole["bodies"], 1)
         self.run["moving"] = list(self.content.of["StateBlock"])
@@ -152,6 +146,7 @@ class CompliantLayout(Layout):
         sticking = any(overlap["sticks"] for overlap in overlaps)
         pairwise = self.shape.dimension == 2 and len(overlaps) <= 2
         self.run |= {"sticking": sticking, "pairwise": pairwise}
+        self._overlaps(kinds)
 
     def steering(self, memory: Memory) -> list[list[int]]:
         """Entries of the blocks on which the step size depends: per body positions and velocities, then bristles."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
@@ -44,8 +43,15 @@ class CompiledRates:
         self._run, self._root = memory.of["Integration"], memory.address("Integration")
         self._rates, self._outside, blocks = rates, outside, memory.of["StateBlock"]
         self._tried, self._found = blocks["tried"], rates_of_blocks(memory)
-        self._used, self.core = _entries(memory, layout)
-        self.size = int(self._used.sum())
+        # entries of blocks in use (blocks, width), in their order
+        motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
+        steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
+        integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
+        integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
+        self._used = np.zeros(self._tried.shape, dtype=bool)
+        for block, entries in zip(self._used, [*steering, *integrals], strict=True):
+            block[entries] = True
+        self.core, self.size = sum(map(len, steering)), int(self._used.sum())
         self.tolerance = blocks["tolerance"][self._used][: self.core]
         self._least = np.maximum(self.tolerance, LEAST)
 
@@ -86,8 +92,7 @@ class OutsideIntegrator:
     ) -> None:  # fmt: skip
         self.rates, self.run = rates, memory.of["Integration"]
         # what the session owns does not own the session: see tests/test_reference_cycles.py
-        sizes = rates.core, rates.size
-        problem = InitialValue(rates, rates.jacobian, *sizes, rates.tolerance, control.rtol)
+        problem = InitialValue(rates, rates.jacobian, rates.core, rates.size, rates.tolerance, control.rtol)
         self.session = integrator.integrate(problem)
 
     def answer(self) -> None:
@@ -109,15 +114,3 @@ class OutsideIntegrator:
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.piece = self.session.restore(saved)
-
-
-def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
-    """Entries of blocks in use (blocks, width), in their order, and how many of them are under error control."""
-    motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
-    steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
-    integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
-    integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
-    used = np.zeros(memory.of["StateBlock"]["tried"].shape, dtype=bool)
-    for block, entries in zip(used, [*steering, *integrals], strict=True):
-        block[entries] = True
-    return used, sum(map(len, steering))

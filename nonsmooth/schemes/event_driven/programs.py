@@ -5,7 +5,6 @@ decompositions of dense matrices or programs of their own."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -74,14 +73,11 @@ class EventPrograms:
         self.tangents = system.dimension - 1
         self._whole, self._run = memory.of["System"], memory.of["EventRun"]
         self._limited = 0  # examinations in a row in which half a step had an error as large
-
-    def addresses(self) -> dict[str, int]:
-        """Addresses of the functions, by the fields of an `EventRun`."""
-        calls: dict[str, Callable[[], None]] = {
+        for name, call in {
             "answers": self.answer, "balances": self.balance, "shares": self.share, "clears": self.clear,
             "reaches": self.reach, "crosses": self.cross, "examines": self.examine,
-        }  # fmt: skip
-        return {name: self.outside.address(call) for name, call in calls.items()}
+        }.items():  # fmt: skip
+            self._run[name] = outside.address(call)
 
     @functools.cached_property
     def mechanism(self) -> Mechanism:
@@ -141,7 +137,15 @@ class EventPrograms:
             changed = np.linalg.lstsq(scale[:, None] * K * unit, scale * (b - K @ known), rcond=ALIKE)[0]
             x = np.asarray(known + unit * changed, dtype=float)
         else:
-            x = _in_turn(K, b, int(np.count_nonzero(phase.rows < self.ng + self.nc)))
+            # the least impulses that meet the first rows, of joints and gaps, and of those the ones that meet the
+            # others best: slips of sticking contacts may contradict joints where these move less than such a slip
+            first = int(np.count_nonzero(phase.rows < self.ng + self.nc))
+            _, sizes, right = np.linalg.svd(K[:first])
+            rank = int(np.sum(sizes > NEARLY * sizes[0])) if sizes.size else 0
+            x = np.linalg.lstsq(K[:first], b[:first], rcond=NEARLY)[0]
+            if first < len(b) and rank < K.shape[1]:
+                free = right[rank:].T
+                x = x + free @ np.linalg.lstsq(K[first:] @ free, b[first:] - K[first:] @ x, rcond=NEARLY)[0]
         jump = jump + self._inverse_mass @ (phase.F @ x)
         self.layout.put(self.memory, "jump", jump[: self.system.nv])
         bodies["jump"][k, places] = jump[self.system.nv :]
@@ -150,46 +154,37 @@ class EventPrograms:
     def share(self) -> None:
         """A reference for the forces of the phase: the least change of the least forces, which stand in P, to
         admissible ones; in space, where cones are round, forces that the program has found."""
-        found: Array | None = None
+        ng, nc, mode = self.ng, self.nc, self._modes()
         if self.tangents > 1:
-            mode = self._modes() != OPEN
             found = self._all("kept", "found")
-            found[self.ng :] *= np.concatenate([mode, np.repeat(mode, self.tangents)])
+            found[ng:] *= np.concatenate([mode != OPEN, np.repeat(mode != OPEN, self.tangents)])
         else:
-            program, changes, least = self._least_of_admissible()
+            phase = self._rows(FORCES)
+            K = phase.D.T @ self._inverse_mass @ phase.F
+            scale, unit = self._units(K)
+            _, sizes, right = np.linalg.svd(scale[:, None] * K * unit)
+            rank = int(np.sum(sizes > ALIKE * sizes[0]))
+            changes, lam = phase.mixed @ (unit[:, None] * right[rank:].T), self._all("P", "P")
+            closed, sticking = np.flatnonzero(mode != OPEN), np.flatnonzero(mode == STICKING)
+            friction = self.mechanism.friction[sticking, None]
+            sides = [(changes[ng + closed], lam[ng + closed])]
+            for sign in (1.0, -1.0):
+                sides.append((friction * changes[ng + sticking] - sign * changes[ng + nc + sticking],
+                              friction[:, 0] * lam[ng + sticking] - sign * lam[ng + nc + sticking]))  # fmt: skip
+            A, b = np.concatenate([A for A, _ in sides]), -np.concatenate([room for _, room in sides])
+            norms = np.linalg.norm(A, axis=1)
+            turned = norms > ALIKE * np.max(norms, initial=0.0)
+            if not turned.any():  # the forces are unique
+                return
+            names = tuple(f"shared force {i + 1}" for i in range(int(turned.sum())))
+            size, norms = changes.shape[1], norms[turned]
+            program = QP(np.eye(size), np.zeros(size), A[turned] / norms[:, None], b[turned] / norms, 0, names)
             try:
-                if program is not None:
-                    found = least + changes @ self.chain.answer(program).x
+                found = lam + changes @ self.chain.answer(program).x
             except SolverFailed:  # none are admissible in these modes: the next event follows immediately
-                pass
-        if found is not None:
-            self._put("lam", "reference", found)
-            self._run["shared"] = REFERRED
-
-    def _least_of_admissible(self) -> tuple[QP | None, Array, Array]:
-        """The program for the least change of forces to admissible ones, in the plane, the changes (nd, k) that it
-        combines, and the forces; None if these are unique."""
-        ng, nc, mode, phase = self.ng, self.nc, self._modes(), self._rows(FORCES)
-        K = phase.D.T @ self._inverse_mass @ phase.F
-        scale, unit = self._units(K)
-        _, sizes, right = np.linalg.svd(scale[:, None] * K * unit)
-        rank = int(np.sum(sizes > ALIKE * sizes[0]))
-        changes, lam = phase.mixed @ (unit[:, None] * right[rank:].T), self._all("P", "P")
-        closed, sticking = np.flatnonzero(mode != OPEN), np.flatnonzero(mode == STICKING)
-        friction = self.mechanism.friction[sticking, None]
-        sides = [(changes[ng + closed], lam[ng + closed])]
-        for sign in (1.0, -1.0):
-            sides.append((friction * changes[ng + sticking] - sign * changes[ng + nc + sticking],
-                          friction[:, 0] * lam[ng + sticking] - sign * lam[ng + nc + sticking]))  # fmt: skip
-        A, b = np.concatenate([A for A, _ in sides]), -np.concatenate([room for _, room in sides])
-        norms = np.linalg.norm(A, axis=1)
-        turned = norms > ALIKE * np.max(norms, initial=0.0)
-        if not turned.any():
-            return None, changes, lam
-        names = tuple(f"shared force {i + 1}" for i in range(int(turned.sum())))
-        size, norms = changes.shape[1], norms[turned]
-        program = QP(np.eye(size), np.zeros(size), A[turned] / norms[:, None], b[turned] / norms, 0, names)
-        return program, changes, lam
+                return
+        self._put("lam", "reference", found)
+        self._run["shared"] = REFERRED
 
     def _rows(self, level: int) -> _Rows:
         """The rows of the phase at the present positions."""
@@ -294,8 +289,24 @@ class EventPrograms:
         error = float(run["error"][0])
         limited = error >= LIMITING and float(run["half_error"][0]) > FALLS * error
         self._limited = self._limited + 1 if limited else 0
-        if self._limited == REPEATED:
-            raise SolverFailed(f"{many}{_not_smooth(m, control, t, q, self._motion('v'), mean)}")
+        if self._limited != REPEATED:
+            return
+        # a load that jumps within the velocities of some steps, as dry friction by sign() does, or round-off
+        v, _ = self._motion("v"), m.at(t, q)
+        change = NEAR * mean * m.metric.change(m.force(t, q, v))
+        ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)
+        jump = np.abs(ahead - behind)
+        if np.max(jump, initial=0.0) > JUMP * np.max(np.abs([ahead, behind]), initial=0.0):
+            i = int(np.argmax(jump))
+            raise SolverFailed(
+                f'{many}: the force of a load along "{m.system.v_names[i]}" jumps by {jump[i]:.3g} where this velocity '
+                f"is {v[i]:.1g}, as that of dry friction by sign() does. Let it change over a range of velocities, or "
+                "take a contact with friction, which sticks."
+            )
+        raise SolverFailed(
+            f"{many}, and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = "
+            f"{control.atol:g} are below the round-off of this mechanism; increase them."
+        )
 
     # ---------------------------------------------------------------------------------------------------------- states
 
@@ -334,35 +345,3 @@ class EventPrograms:
 def _schema(field: str) -> str:
     """Schema of a field of contacts."""
     return "Contact" if field in ("P", "velocity_offset") else "Touch"
-
-
-def _not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Array, dt: float) -> str:
-    """Reason why steps of half the size have errors as large: a load that jumps within the velocities of some steps of
-    length `dt` [s], as dry friction by sign() does, or tolerances below round-off. The end of a sentence."""
-    m.at(t, q)
-    change = NEAR * dt * m.metric.change(m.force(t, q, v))
-    ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)
-    jump = np.abs(ahead - behind)
-    if np.max(jump, initial=0.0) > JUMP * np.max(np.abs([ahead, behind]), initial=0.0):
-        i = int(np.argmax(jump))
-        return (
-            f': the force of a load along "{m.system.v_names[i]}" jumps by {jump[i]:.3g} where this velocity is '
-            f"{v[i]:.1g}, as that of dry friction by sign() does. Let it change over a range of velocities, or take a "
-            "contact with friction, which sticks."
-        )
-    return (
-        f", and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = {control.atol:g} are "
-        "below the round-off of this mechanism; increase them."
-    )
-
-
-def _in_turn(K: Array, b: Array, first: int) -> Array:
-    """The least impulses that meet the first rows, of joints and gaps, and of those the ones that meet the others best:
-    slips of sticking contacts may contradict joints where these move less than a slip that counts."""
-    _, sizes, right = np.linalg.svd(K[:first])
-    rank = int(np.sum(sizes > NEARLY * sizes[0])) if sizes.size else 0
-    x = np.linalg.lstsq(K[:first], b[:first], rcond=NEARLY)[0]
-    if first == len(b) or rank == K.shape[1]:
-        return np.asarray(x, dtype=float)
-    free = right[rank:].T
-    return np.asarray(x + free @ np.linalg.lstsq(K[first:] @ free, b[first:] - K[first:] @ x, rcond=NEARLY)[0])

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.compiled_form import cached, is_rough, options_of
+from nonsmooth.engine.external_solver import check_solver
 from nonsmooth.engine.run import Run, origin_of
-from nonsmooth.engine.steps import check_solver, reach_of, ridge_of
+from nonsmooth.engine.steps import reach_of, ridge_of
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -81,7 +82,7 @@ class EventSteps(Run):
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
             ("together", min(self.shortest, tolerances.TOGETHER)),
-            ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
+            ("steady", self.layout.timeless), ("ends", t_end),
         ):  # fmt: skip
             self._events[name] = value
         self.memory.of["StateBlock"]["tolerance"] = control.atol

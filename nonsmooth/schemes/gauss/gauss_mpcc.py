@@ -169,9 +169,15 @@ class StepPrograms:
     def guess(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Solution:
         """A motion and impulses as unknowns of the program."""
         x, y = self._unknowns(start, found)
+        # pairs that are active at the start of the step: closed contacts, and their friction on the previous edge
+        m, active, P_T = self.mechanism, binding & start.closed, start.P_T
         if self.equations.disc:
             x[-self.system.nt :] *= np.repeat(binding, 2)
-        return Solution(x, y, "guess", 0, "guess", self._active(start, binding))
+            sticks = m.length(P_T) < m.friction * start.P_N * (1 - EDGE)
+            active = np.concatenate([active, active & (m.friction > 0) & (start.P_N > 0) & ~sticks])
+        elif m.rough:
+            active = np.concatenate([active, active & (P_T > 0), active & (P_T < 0), active])
+        return Solution(x, y, "guess", 0, "guess", active)
 
     def free_motion(self, start: Start, dt: float, binding: NDArray[np.bool_]) -> Found:
         """The motion without gaps that close, with the impulses with which the program may begin."""
@@ -220,7 +226,14 @@ class StepPrograms:
         """The step with a length between these [s], begun at a motion."""
         program = self.program(start, shortest, shortest if longest is None else longest, binding)
         solution = yield program, self.guess(start, begun, binding)
-        return self.found(start, solution)
+        m, nv, nc, x, y = self.mechanism, self.system.nv, self.system.nc, solution.x, solution.y
+        P_g, P_N = x[1 + nv : 1 + nv + m.rank], y[:nc]
+        if self.equations.disc:
+            P_T = np.repeat(m.friction * P_N, 2) * x[1 + nv + m.rank :]
+        else:
+            P_T = y[nc : 2 * nc] - y[2 * nc : 3 * nc] if m.rough else np.zeros(self.system.nt)
+        joints = P_g if start.combinations is None else start.combinations.T @ P_g
+        return Found(float(x[0]), x[1 : 1 + nv], joints, P_N, P_T)
 
     def with_closing(self, start: Start, begun: Found) -> Generator[Ask, Solution, Found]:
         """The step of given length with complementarity of all contacts. Friction of a contact that remains open is
@@ -257,21 +270,18 @@ class StepPrograms:
         m = self.mechanism
         return m.at(start.t + found.dt, m.moved(start.q, found.u, found.dt)).g_N
 
-    def found(self, start: Start, solution: Solution) -> Found:
-        """Motion and impulses of a solution."""
-        dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
-        return Found(dt, u, P_g if start.combinations is None else start.combinations.T @ P_g, P_N, P_T)
-
     def _unknowns(self, start: Start, found: Found) -> tuple[Array, Array]:
-        m = self.mechanism
-        slip = m.at(start.t, start.q).W_T.T @ found.u if m.rough else found.P_T
+        """x and y of a motion and impulses; in space friction of unloaded contacts acts against slip."""
+        m, P_N, P_T = self.mechanism, found.P_N, found.P_T
         P_g = found.P_g if start.combinations is None else start.combinations @ found.P_g
-        return self.equations.unknowns(found.dt, found.u, P_g, found.P_N, found.P_T, m.friction, slip)
-
-    def _active(self, start: Start, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Pairs that are active at the start of the step: closed contacts, and their friction on the previous edge."""
-        m, closed, P_T = self.mechanism, binding & start.closed, start.P_T
-        if self.equations.disc:
-            sticks = m.length(P_T) < m.friction * start.P_N * (1 - EDGE)
-            return np.concatenate([closed, closed & (m.friction > 0) & (start.P_N > 0) & ~sticks])
-        return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if m.rough else closed
+        x = np.concatenate(([found.dt], found.u, P_g))
+        if not m.rough:
+            return x, P_N
+        slip = m.at(start.t, start.q).W_T.T @ found.u
+        if not self.equations.disc:
+            return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.abs(slip)])
+        sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)
+        reach, speed = np.repeat(m.friction * P_N, 2), np.repeat(sigma, 2)
+        r = np.divide(-slip, speed, out=np.zeros_like(slip), where=speed > 0)
+        r = np.divide(P_T, reach, out=r, where=reach > 0)
+        return np.concatenate([x, r]), np.concatenate([P_N, sigma])

@@ -111,7 +111,6 @@ class StepEquations:
     """
 
     def __init__(self, system: System, scheme: str, *, rough: bool, rank: int) -> None:
-        self.system, self.scheme, self.rough, self.rank = system, scheme, rough, rank
         self.disc = rough and system.dimension == 3
         nv, ng, nc = system.nv, rank, system.nc
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", nv)
@@ -176,28 +175,3 @@ class StepEquations:
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
         """The program's parameter vector; `longest` [s] scales the objective."""
         return np.concatenate(([t], q, v, p, [longest], binding if self.disc else ()))
-
-    def unknowns(
-        self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
-    ) -> tuple[Array, Array]:
-        """x and y for these velocities, impulses and slip; in space friction of unloaded contacts acts against it."""
-        x = np.concatenate(([dt], u, P_g))
-        if self.disc:
-            sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)
-            reach, speed = np.repeat(friction * P_N, 2), np.repeat(sigma, 2)
-            r = np.divide(-slip, speed, out=np.zeros_like(slip), where=speed > 0)
-            r = np.divide(P_T, reach, out=r, where=reach > 0)
-            return np.concatenate([x, r]), np.concatenate([P_N, sigma])
-        if not self.rough:
-            return x, P_N
-        return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.abs(slip)])
-
-    def split(self, x: Array, y: Array, friction: Array) -> tuple[float, Array, Array, Array, Array]:
-        """dt, u, P_g (rank,), P_N, P_T of the unknowns."""
-        nv, ng, nc = self.system.nv, self.rank, self.system.nc
-        P_N = y[:nc]
-        if self.disc:
-            P_T = np.repeat(friction * P_N, 2) * x[1 + nv + ng :]
-        else:
-            P_T = y[nc : 2 * nc] - y[2 * nc : 3 * nc] if self.rough else np.zeros(self.system.nt)
-        return float(x[0]), x[1 : 1 + nv], x[1 + nv : 1 + nv + ng], P_N, P_T

@@ -18,7 +18,7 @@ from nonsmooth.engine.steps import NEVER, CompiledSteps
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCC, Solution
+from nonsmooth.programs import Solution
 from nonsmooth.schemes.gauss.gauss_mpcc import Found, GaussMPCC, Start, StepPrograms
 from nonsmooth.solvers.ipopt import IpoptMPCC
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
@@ -107,7 +107,8 @@ class MPCCSteps(CompiledSteps):
         start, dt, u = self._start_of_step(), float(self._whole["trial"][0]), self._moved("u")
         binding = self._binding()
         if self.programs.constant or np.array_equal(u, start.v):
-            rested = yield from self._rested(start, dt, self.programs.program(start, dt, dt, binding))
+            program = self.programs.program(start, dt, dt, binding)
+            rested = None if self._literal else (yield from self.programs.rested(start, dt, program))
             if rested is not None:
                 return rested
             begun = self.programs.free_motion(start, dt, binding)
@@ -121,7 +122,8 @@ class MPCCSteps(CompiledSteps):
         """The equations of an event-locating step and its length: the longest one, unless a gap closes before."""
         start, binding = self._start_of_step(), self._binding()
         longest, predicted = float(self._whole["dt"][0]), float(self._whole["trial"][0])
-        rested = yield from self._rested(start, longest, self.programs.program(start, 0.0, longest, binding))
+        program = self.programs.program(start, 0.0, longest, binding)
+        rested = None if self._literal else (yield from self.programs.rested(start, longest, program))
         if rested is not None:
             return rested
         begun = self.programs.free_motion(start, predicted, binding)
@@ -135,14 +137,6 @@ class MPCCSteps(CompiledSteps):
             except SolverFailed:  # the motion over the whole step may not exist
                 pass
         return (yield from self.programs.solved(start, begun, binding, 0.0, longest))
-
-    def _rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
-        if self._literal:
-            return None
-        try:
-            return (yield from self.programs.rested(start, dt, program))
-        except SolverFailed:  # only a proposal
-            return None
 
     def _start_of_step(self) -> Start:
         """The start of the present step with the present impulses."""
