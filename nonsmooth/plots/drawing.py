@@ -301,11 +301,11 @@ def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[D
     return tuple(Drawn(element, p, element.drawing(p)) for element, p in valued)
 
 
-def magnification(drawing: Drawing, size: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a size."""
-    most = [PLAY * BEARING * size / 100 / one.clearance for one in drawing.primitives(primitive.Bearing)]
+def magnification(drawing: Drawing) -> float:
+    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a grain."""
+    most = [PLAY * BEARING * drawing.grain / 100 / one.clearance for one in drawing.primitives(primitive.Bearing)]
     for one in drawing.primitives(primitive.Guide):
-        half = max(one.height / 2, BLOCK * size / 100)
+        half = max(one.height / 2, BLOCK * drawing.grain / 100)
         most.append(PLAY * half / max(one.clearance, one.side_clearance))
     return enlarged(min(most, default=np.inf))
 

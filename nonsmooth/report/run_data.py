@@ -64,7 +64,7 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
     return {
         "dimension": drawing.dimension,
         "low": _padded(low), "high": _padded(high), "size": drawing.size, "grain": drawing.grain,
-        "magnify": magnification(drawing, drawing.grain), "loose": drawing.loose,
+        "magnify": magnification(drawing), "loose": drawing.loose,
         "deformation": drawing.deformation(), "vertical": vertical, "view": list(view),
         "shaped": sorted(drawing.shaped), "fields": [_padded(one) for one in fields],
         "bodies": [_body(body, coordinates, drawing) for body in bodies],
