@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 __all__ = ["main"]
@@ -33,23 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if arguments is None:  # the results are complete; Ctrl-C would only disturb the end of the interpreter
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if arguments is None:
-        _end(code)
+    if arguments is None and threading.active_count() == 1:
+        # to free what the process has made takes seconds; it ends without that, unless something would be lost
+        atexit._run_exitfuncs()
+        with suppress(OSError, ValueError):  # of output that is full or closed
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            os._exit(code)
     return code
-
-
-def _end(code: int) -> None:
-    """End the process without freeing what it has made, which takes seconds, unless that would lose something."""
-    if threading.active_count() > 1:
-        return
-    atexit._run_exitfuncs()
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
-    except (OSError, ValueError):  # full or closed
-        return
-    os._exit(code)
 
 
 @contextmanager

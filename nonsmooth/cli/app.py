@@ -12,15 +12,7 @@ from typer.core import TyperGroup
 
 from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.options import line
-from nonsmooth.exceptions import (
-    TOO_LITTLE,
-    InputError,
-    NonsmoothError,
-    NotWritten,
-    SimulationFailed,
-    SolverFailed,
-    lacks_memory,
-)
+from nonsmooth.exceptions import TOO_LITTLE, NonsmoothError, NotWritten, SimulationFailed, SolverFailed, lacks_memory
 from nonsmooth.progress import collect_timings, stage
 
 #: message after Ctrl-C where nothing was computed
@@ -172,21 +164,16 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
             message = message.replace(theirs, ours)
         _say(f"{message}{'' if message.endswith('?') else '.'} `{command} --help` shows what is accepted.")
         return 2
-    except (NotWritten, SimulationFailed, SolverFailed) as error:
+    except NonsmoothError as error:
         _say(str(error))
-        return 1
-    except (InputError, NonsmoothError) as error:
-        _say(str(error))
-        return 2
+        return 1 if isinstance(error, NotWritten | SimulationFailed | SolverFailed) else 2
     except MemoryError:
         _say(f"{TOO_LITTLE.capitalize()}.")
         return 1
-    except BrokenPipeError:  # the reader of the output, such as head, has ended
-        _drop_output()
-        return 1
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        _say(f"A file or the output of the command cannot be used ({error.strerror or error}{where}).")
+        if not isinstance(error, BrokenPipeError):  # where the reader of the output, such as head, has ended
+            where = f" {error.filename}" if error.filename else ""
+            _say(f"A file or the output of the command cannot be used ({error.strerror or error}{where}).")
         _drop_output()
         return 1
     except (KeyboardInterrupt, typer.Abort):  # before the options are read, or after the command

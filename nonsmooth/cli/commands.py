@@ -230,7 +230,27 @@ def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
 
 def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any]) -> None:
     """Add the command of a function; `run` takes its arguments, each a value or a group of values."""
-    parameters = [_parameter(one) for one in function.options.values()]
+    parameters, named = [], inspect.Parameter.KEYWORD_ONLY
+    for one in function.options.values():  # as Typer reads them
+        kind, more = KINDS[one.kind]
+        written, _, shown = one.help[0].partition("default: ")
+        words = UNIT.sub("", written).strip(", ").split()
+        names = [word for word in words if word.startswith("-")]
+        if one.help[1]:
+            unit = UNIT.match(written)
+            text = one.help[1] if unit is None else f"{one.help[1].rstrip('.')} {unit[0]}."
+            more = more | {"help": text.replace("``", "`").replace("{steppers}", ", ".join(steppers.names()))}
+        if words[len(names) :]:
+            more = more | {"metavar": words[-1]}
+        if shown:
+            more = more | {"show_default": shown}
+        if one.by_keyword:
+            stated = typer.Option(*(names or [f"--{one.name.replace('_', '-')}"]), **more)
+        else:
+            stated = typer.Argument(**more)
+        default = None if one.default == () else one.default
+        annotation: Any = Annotated[kind if default is not None else kind | None, stated]
+        parameters.append(inspect.Parameter(one.name, named, default=default, annotation=annotation))
 
     def called(**given: Any) -> int:
         many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
@@ -252,26 +272,3 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     app.command(name, cls=OneValueEach)(called)
-
-
-def _parameter(one: Option) -> inspect.Parameter:
-    """An option as Typer reads it."""
-    kind, more = KINDS[one.kind]
-    written, _, shown = one.help[0].partition("default: ")
-    words = UNIT.sub("", written).strip(", ").split()
-    names = [word for word in words if word.startswith("-")]
-    if one.help[1]:
-        unit = UNIT.match(written)
-        text = one.help[1] if unit is None else f"{one.help[1].rstrip('.')} {unit[0]}."
-        more = more | {"help": text.replace("``", "`").replace("{steppers}", ", ".join(steppers.names()))}
-    if words[len(names) :]:
-        more = more | {"metavar": words[-1]}
-    if shown:
-        more = more | {"show_default": shown}
-    if one.by_keyword:
-        stated = typer.Option(*(names or [f"--{one.name.replace('_', '-')}"]), **more)
-    else:
-        stated = typer.Argument(**more)
-    default = None if one.default == () else one.default
-    annotation: Any = Annotated[kind if default is not None else kind | None, stated]
-    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, module_of, problem_of, run_user_code
-from nonsmooth.cli.inputs import check_dimensions, configured, in_units
+from nonsmooth.cli.inputs import configured, in_units
 from nonsmooth.cli.options import Comparing, Executor, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of, whole_or_part
 from nonsmooth.cli.values import number_of, settings_from, settings_of_study
@@ -92,7 +92,8 @@ class Prepared:
         #: of the problem, as its law of impacts, what a comparison at equal restitution leaves
         like = Rigid(restitution=0.0, friction=0.0) if rigid_law is None else rigid_law
         contact = replace(like, restitution=self.restitution, friction=self.friction)
-        check_dimensions(lambda: self.build(contact), words.texts)
+        if words.texts:  # whose dimensions the mechanism knows
+            built(self.build, contact).parameter_vector(words.texts)
         for name in names:
             law = laws.by_name(name, "normal")
             if not issubclass(law, HysteresisLaw):
@@ -405,7 +406,8 @@ gauss-qp:landing, event-driven
     def build(law: Any) -> Any:
         return made(**fixed) if contact is None else made(**fixed, contact=law)
 
-    check_dimensions(lambda: build(contact), words.texts)
+    if words.texts:  # whose dimensions the mechanism knows
+        built(build, contact).parameter_vector(words.texts)
     steps = [stated.dt, stated.dt, stated.dt_max] if stated else [math.nan] * 3
     if stated is None and (dt is None or dt_max is None):
         steps, without = _coarsest(build, contact, words.parameters, end, dt_min)

@@ -181,7 +181,19 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     if isinstance(element, Body):
         mass = f"{numbers.pop('mass'):g}"
         inertia = ", ".join(f"{value:g}" for label, value in numbers.items() if label.startswith("inertia"))
-        return (name, mass, inertia, *_start(name, system))
+        q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
+        v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
+        start = []
+        if system.dimension == 3:
+            for title, labels in STARTS:
+                columns = q if title.startswith("start") or "quaternion" in title else v
+                start.append(_vector(columns[f"{name}.{label}"] for label in labels))
+        else:  # the columns that are not 0, with their labels
+            for columns in (q, v):
+                own = {one.removeprefix(f"{name}."): x for one, x in columns.items() if one.startswith(f"{name}.")}
+                moving = {label: x for label, x in own.items() if abs(x) > ZERO and not label.startswith("eta")}
+                start.append(", ".join(f"{label} {x:.6g}" for label, x in moving.items()) or "0")
+        return (name, mass, inertia, *start)
     if isinstance(element, Joint):
         return name, kind, between, ", ".join(f"{label} [{unit}]" for label, unit in element.rows)
     if isinstance(element, Contact):
@@ -219,22 +231,6 @@ def _flexible(system: System, values: Mapping[str, float]) -> Table:
 def _some(words: Sequence[str]) -> str:
     """All of a few words, of many the first and the last."""
     return ", ".join(words if len(words) <= SHOWN else [*words[: SHOWN - 1], "...", words[-1]])
-
-
-def _start(body: str, system: System) -> list[str]:
-    """The columns of a body's start: position and velocity, in space with orientation and angular velocity apart."""
-    q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
-    v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
-    if system.dimension == 2:  # the columns that are not 0, with their labels
-
-        def moving(columns: Mapping[str, float]) -> str:
-            own = {name.removeprefix(f"{body}."): x for name, x in columns.items() if name.startswith(f"{body}.")}
-            shown = (f"{label} {x:.6g}" for label, x in own.items() if abs(x) > ZERO and not label.startswith("eta"))
-            return ", ".join(shown) or "0"
-
-        return [moving(q), moving(v)]
-    found = [(q if title.startswith("start") or "quaternion" in title else v, labels) for title, labels in STARTS]
-    return [_vector(columns[f"{body}.{label}"] for label in labels) for columns, labels in found]
 
 
 def _vector(components: Iterable[float]) -> str:

@@ -51,7 +51,14 @@ def doctor() -> None:
     """Show versions, available solvers, missing ones and the consequences."""
     from nonsmooth import __version__, solvers
 
-    declared = _declared()
+    try:
+        lines = metadata.requires("nonsmooth") or []
+    except metadata.PackageNotFoundError:
+        lines = []
+    # libraries that the installed package declares, with their bounds and the extra to which they belong
+    pattern = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([<>=!~][^;]*)?(?:;.*extra == ['\"](\w+)['\"])?")
+    found = (pattern.match(line) for line in lines)
+    declared = [(match[1].lower(), (match[2] or "").strip(), match[3] or "") for match in found if match]
     versions = table_of("package", "version", "needs", "without it")
     versions.add_row("nonsmooth", __version__)
     versions.add_row("python", platform.python_version(), ">=3.11")
@@ -60,8 +67,8 @@ def doctor() -> None:
         version = _version(package)
         versions.add_row(package, version or "missing", needs.get(package, ""), "" if version else cost)
     table = table_of("solver", "version", "missing", "without it")
-    for name, found, missing in solvers.available():
-        table.add_row(name, found or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
+    for name, known, missing in solvers.available():
+        table.add_row(name, known or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
     optional = table_of("optional", "version", "is for", "is installed by")
     for package, _, extra in declared:
         if extra in EXTRAS:
@@ -76,14 +83,3 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _declared() -> list[tuple[str, str, str]]:
-    """Libraries that the installed package declares, with their bounds and the extra to which they belong."""
-    try:
-        declared = metadata.requires("nonsmooth") or []
-    except metadata.PackageNotFoundError:
-        return []
-    pattern = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([<>=!~][^;]*)?(?:;.*extra == ['\"](\w+)['\"])?")
-    found = (pattern.match(line) for line in declared)
-    return [(match[1].lower(), (match[2] or "").strip(), match[3] or "") for match in found if match]

@@ -29,8 +29,6 @@ def gradient(
         a contact impulse:pin, mean-force:, peak-force:, peak-impulse:, fastest-approach:; repeatable.
     by : --by NAME, default: all clearances and toleranced parameters
         Parameter pin.clearance, coordinate of the start slider.x, or its velocity v:slider.x; repeatable.
-    case
-        Case of the problem.
     t_end
         End of the run, such as 0.02 or 20ms; required if no file has it.
     settings : --set NAME=VALUE

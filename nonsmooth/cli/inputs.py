@@ -355,13 +355,6 @@ def in_units(
     return found
 
 
-def check_dimensions(make: Callable[[], Any], texts: Mapping[str, str]) -> None:
-    """Raise InputError for parameters with a unit of another dimension than theirs, which the mechanism knows."""
-    if texts:
-        made = make()
-        (made.build() if hasattr(made, "build") else made).parameter_vector(texts)
-
-
 def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
     """The unit of a parameter or an argument by its name, None where nothing states it."""
     made = functools.cache(mechanism)  # for numbers with a unit alone

@@ -14,20 +14,8 @@ from nonsmooth.diagnostics.long_term import Section, Spectrum
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
 from nonsmooth.diagnostics.motion import columns, pieces, window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.style import (
-    COLOURS,
-    FAINT,
-    INK,
-    SIZE,
-    display,
-    dress,
-    legend,
-    mark_failed,
-    own_axes,
-    quantity,
-    shown_unit,
-    spoken,
-)
+from nonsmooth.plots.labels import display, quantity, shown_unit, spoken
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, mark_failed, own_axes
 from nonsmooth.settings import checked, shown
 from nonsmooth.trajectory import Trajectory
 

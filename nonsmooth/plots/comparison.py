@@ -9,23 +9,9 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
+from nonsmooth.plots.labels import display, power, quantity, shown_unit
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import (
-    COLOURS,
-    FAINT,
-    INK,
-    MARKERS,
-    SIZE,
-    decades,
-    display,
-    dress,
-    legend,
-    legend_lines,
-    new_figure,
-    power,
-    quantity,
-    shown_unit,
-)
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, legend, legend_lines, new_figure
 from nonsmooth.settings import checked
 from nonsmooth.studies.beyond import RATE, difference_of
 from nonsmooth.studies.cases import motion_times
@@ -98,14 +84,13 @@ def comparison(found: Comparison) -> Figure:
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in places]
     for axis, name in zip(panels, moving, strict=False):
         _motion(axis, found, name)
-    axis = panels[len(moving)]
-    _, second = display("s", float(found.edges[-1] - found.edges[0]))
-    m, metre = display("m", max(float(found.table[label]["penetration"]) for label in found.labels))
-    for _, run, style in _styled(found):
-        axis.plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
-    _over_time(axis, "Overlap of surfaces", "penetration", m, found)
+    curves = [(run.t, np.maximum(-run.gap.array.min(axis=1), 0.0), style) for _, run, style in _styled(found)]
+    deepest = max(float(found.table[label]["penetration"]) for label in found.labels)
+    _over_time(panels[len(moving)], found, "Overlap of surfaces", "penetration", "m", deepest, curves)
     for axis, name in zip(panels[len(moving) + 1 :], reactions, strict=False):
-        _reaction(axis, found, name)
+        curves = [(run.t, run.reaction[name], style) for _, run, style in _styled(found)]
+        unit, peak = found.runs[found.labels[0]].reaction.units(name), max(np.max(np.abs(y)) for _, y, _ in curves)
+        _over_time(axis, found, f"{name}, without impacts", "reaction", unit, float(peak), curves)
     for i, contact in enumerate(shown):
         _contact(panels[single + 2 * i :], found, contact)
     _worth([figure.add_subplot(grid[upper, i]) for i in range(4)], found)
@@ -196,26 +181,40 @@ def _beyond(axis: Axes, found: Comparison) -> None:
     axis.grid(visible=False, axis="y")
 
 
+def _over_time(
+    axis: Axes, found: Comparison, title: str, word: str, base: str, peak: float,
+    curves: Sequence[tuple[Array, Array, dict[str, Any]]],
+) -> float:  # fmt: skip
+    """Curves (times, values, style) in a display unit of their peak, whose factor is returned."""
+    (time_unit, second), (unit, factor) = display("s", float(found.edges[-1] - found.edges[0])), display(base, peak)
+    for t, y, style in curves:
+        axis.plot(t / second, y / factor, **style)
+    dress(axis, title, quantity("time", time_unit), quantity(word, unit))
+    axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
+    axis.margins(y=0.08)
+    return factor
+
+
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
     t = motion_times(np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth)
     i = found.truth.names.index(coordinate)
-    _, second = display("s", float(found.edges[-1] - found.edges[0]))
-    truth = found.truth.positions(t)[:, i]
+    unit, truth = found.truth.units[i], found.truth.positions(t)[:, i]
     curves = []
     for label, run, style in _styled(found):
         times = np.union1d(t, run.t[run.t <= t[-1]])
         y = coordinates(run, times)[:, i]
-        curves.append((label, times, y, y - found.truth.positions(times)[:, i], style))
-    apart = max(float(np.max(np.abs(difference))) for _, _, _, difference, _ in curves)
-    small = apart < SMALL * float(np.ptp(truth))
-    unit, factor = display(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
-    for label, times, y, difference, style in curves:
-        axis.plot(times / second, (difference if small else y) / factor, label=label, **style)
+        curves.append((times, y, y - found.truth.positions(times)[:, i], style | {"label": label}))
     exact = found.settings["truth"][found.reference] == "exact"
     label = "rigid, exact" if exact else f"{found.reference}, converged"
-    axis.plot(t / second, truth * (0 if small else 1) / factor, label=label, **REFERENCE, zorder=20)
-    title = f"{coordinate}, difference from the reference" if small else coordinate
-    _over_time(axis, title, meaning([Line("q", coordinate, coordinate)], unit), unit, found)
+    curves.append((t, truth, 0.0 * truth, REFERENCE | {"label": label, "zorder": 20}))
+    apart = max(float(np.max(np.abs(difference))) for _, _, difference, _ in curves)
+    if apart < SMALL * float(np.ptp(truth)):
+        title, peak = f"{coordinate}, difference from the reference", apart
+        shown = [(times, difference, style) for times, _, difference, style in curves]
+    else:
+        title, peak = coordinate, float(np.max(np.abs(truth)))
+        shown = [(times, y, style) for times, y, _, style in curves]
+    _over_time(axis, found, title, meaning([Line("q", coordinate, coordinate)], unit), unit, peak, shown)
 
 
 def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
@@ -224,30 +223,18 @@ def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
     t = motion_times(np.linspace(edges[0], edges[-1], POINTS), found.truth)
     time_unit, second = display("s", float(edges[-1] - edges[0]))
     truth, forces = found.truth.impulses(t)[:, i], np.diff(found.truth.impulses(edges)[:, i]) / np.diff(edges)
-    (N_s, newton_second), (N, newton) = map(display, ("N s", "N"), (float(np.max(truth)), float(np.max(forces))))
-    for k, (_, run, style) in enumerate(_styled(found)):
+    curves = []
+    for _, run, style in _styled(found):
         grid = np.union1d(t, run.t)
         grid = grid[grid <= t[-1]]
-        axes[0].plot(grid / second, impulses(run, grid)[:, i] / newton_second, **style)
+        curves.append((grid, impulses(run, grid)[:, i], style))
+    curves.append((t, truth, REFERENCE | {"zorder": 20}))
+    _over_time(axes[0], found, f"{contact}, impulse so far", "impulse", "N s", float(np.max(truth)), curves)
+    title = f"{contact}, mean of {(edges[1] - edges[0]) / second:.3g} {time_unit}"
+    newton = _over_time(axes[1], found, title, "mean force", "N", float(np.max(forces)), [])
+    for k, (_, _, style) in enumerate(_styled(found)):
         axes[1].stairs(found.forces[k, :, i] / newton, edges / second, baseline=None, **style)
-    axes[0].plot(t / second, truth / newton_second, **REFERENCE, zorder=20)
     axes[1].stairs(forces / newton, edges / second, baseline=None, **REFERENCE, zorder=20)
-    width = (edges[1] - edges[0]) / second
-    _over_time(axes[0], f"{contact}, impulse so far", "impulse", N_s, found)
-    _over_time(axes[1], f"{contact}, mean of {width:.3g} {time_unit}", "mean force", N, found)
-
-
-def _reaction(axis: Axes, found: Comparison, name: str) -> None:
-    """A component of the reaction of a joint, impacts excluded."""
-    runs = [(run, style) for _, run, style in _styled(found)]
-    columns = runs[0][0].reaction
-    unit, factor = display(
-        columns.unit_list[columns.names.index(name)], max(float(np.max(np.abs(run.reaction[name]))) for run, _ in runs)
-    )
-    _, second = display("s", float(found.edges[-1] - found.edges[0]))
-    for run, style in runs:
-        axis.plot(run.t / second, run.reaction[name] / factor, **style)
-    _over_time(axis, f"{name}, without impacts", "reaction", unit, found)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
@@ -306,13 +293,6 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
     return entries
 
 
-def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Comparison) -> None:
-    time_unit, second = display("s", float(found.edges[-1] - found.edges[0]))
-    dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
-    axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
-    axis.margins(y=0.08)
-
-
 @checked
 def published(found: PublishedRuns) -> Figure:
     """The panels that the source draws, one column per case, with the verdicts of its runs, and all printed numbers:
@@ -346,7 +326,6 @@ def published(found: PublishedRuns) -> Figure:
             if lines[i] and j == len(cases) - 1 and axis.lines:
                 columns = -(-len(names[i]) // lines[i])
                 legend(axis, ncols=columns, handlelength=0.9, loc="lower left", bbox_to_anchor=(0.0, 1.0))
-            _clip(axis, found, case, unit, series)
         if printed:
             _ratios(axes[-1][j], found, case, kinds, printed)
     if printed:
@@ -358,18 +337,6 @@ def published(found: PublishedRuns) -> Figure:
     marks += [Line2D([], [], label="ideal", **IDEAL), Line2D([], [], label="printed", color=INK, **PRINTED)]
     legend(figure, handles=marks, loc="outside upper right", ncols=5 if width > 5.0 else 3, handlelength=2.0)
     return figure
-
-
-def _clip(axis: Axes, found: PublishedRuns, case: str, unit: str, series: tuple[Any, ...]) -> None:
-    """Cut off forces of compliant impacts, which rigid contact does not have, above a few times its largest force."""
-    names = [entry[1] for entry in series if entry[0] == "F"]
-    largest = {kind: max((np.max(found.runs[case, kind].lam_N[name]) for name in names), default=0.0)
-               for kind in found.kinds}  # fmt: skip
-    known = [largest[kind] for kind in largest if len(found.runs[case, kind].impacts)]
-    if known and max(largest.values()) > 3 * max(known) > 0.0:
-        axis.set_ylim(-0.3 * max(known), 3 * max(known))
-        said = f"up to {max(largest.values()) / SIZES.get(unit, 1.0):.3g} {unit}"
-        axis.text(0.98, 0.7, said, transform=axis.transAxes, ha="right", fontsize=SIZE - 1, color=FAINT)
 
 
 def _ratios(axis: Axes, found: PublishedRuns, case: str, kinds: list[str], printed: list[str]) -> None:
@@ -428,6 +395,15 @@ def _draw(
         box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
         said = f"printed, far out: {beyond}"
         axis.text(0.02, 0.05, said, transform=axis.transAxes, fontsize=SIZE - 1, color=INK, bbox=box)
+    # forces of compliant impacts, which rigid contact does not have, are cut off above a few times its largest force
+    names = [which[1] for which, _ in lines if not callable(which) and which[0] == "F"]
+    largest = {kind: max((np.max(found.runs[case, kind].lam_N[name]) for name in names), default=0.0)
+               for kind in found.kinds}  # fmt: skip
+    known = [largest[kind] for kind in largest if len(found.runs[case, kind].impacts)]
+    if known and max(largest.values()) > 3 * max(known) > 0.0:
+        axis.set_ylim(-0.3 * max(known), 3 * max(known))
+        said = f"up to {max(largest.values()) / size:.3g} {unit}"
+        axis.text(0.98, 0.7, said, transform=axis.transAxes, ha="right", fontsize=SIZE - 1, color=FAINT)
 
 
 @checked
@@ -532,7 +508,8 @@ def law_card(card: LawCard) -> Figure:
     card : from `nonsmooth.studies.law_card`
     """
     law, impact, columns = card.law, card.impact, _columns(card)
-    height = 0.19 * (1 + max(map(len, columns.values())))
+    count = 1 + max(map(len, columns.values()))
+    height = 0.19 * count
     figure = new_figure(8.2, 2.7 + height)
     grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
     axes = [figure.add_subplot(grid[0, i]) for i in range(3)]
@@ -564,7 +541,6 @@ def law_card(card: LawCard) -> Figure:
             dress(axis, title, quantity("time", time_unit), quantity(name, shown))
     axis = figure.add_subplot(grid[1, :])
     axis.axis("off")
-    count = 1 + max(map(len, columns.values()))
     for left, (heading, lines) in zip((0.0, 0.34, 0.64), columns.items(), strict=True):
         for i, text in enumerate([heading, *lines]):
             axis.text(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, display, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.plots.labels import display, quantity, shown_unit
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure
 from nonsmooth.settings import checked
 from nonsmooth.studies.statistics.estimates import stated
 from nonsmooth.studies.statistics.measures import REACH
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.long_run import Statistic, Statistics
+    from nonsmooth.studies.long_run import Statistics
 
 #: scatter of a measure, relative to its mean, below which its distribution is a point
 LEAST = 1e-9
@@ -42,10 +43,25 @@ def statistics(found: Statistics) -> Figure:
     upper, lower = parts
     _intervals(upper.subplots(), found)
     axes = lower.subplots(rows, COLUMNS, squeeze=False).ravel()
-    for axis, name in zip(axes, varying, strict=False):
-        _distribution(axis, found, found[name])
-    for axis, name in zip(axes[len(varying) :], spectra, strict=False):
-        _spectrum(axis, found, name)
+    for axis, name in zip(axes, varying, strict=False):  # share of windows below each value, the estimate, its interval
+        one, values = found[name], np.sort(found.column(name))
+        unit, factor = display(one.unit, float(np.abs(values).max()))
+        axis.step(values / factor, np.arange(1, len(values) + 1) / len(values), color=COLOURS[0], lw=1.2, where="post")
+        axis.axvspan(one.low / factor, one.high / factor, color=COLOURS[1], alpha=0.3, lw=0)
+        axis.axvline(one.value / factor, color=COLOURS[1], lw=0.9, label="estimate, 95 %")
+        title = name if len(name) <= LONG else name.replace(":", ":\n")
+        dress(axis, title, quantity("in one window", unit), "share of windows below [-]", above=1)
+        legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+        axis.set_ylim(0.0, 1.02)
+    for axis, name in zip(axes[len(varying) :], spectra, strict=False):  # down to a billionth of the highest
+        f, density, low, high = found.spectra[name][:, 1:]
+        axis.fill_between(f, low, high, color=COLOURS[0], alpha=0.35, lw=0, label="95 %")
+        axis.plot(f, density, color=COLOURS[0], lw=0.8)
+        axis.set(xscale="log", yscale="log", ylim=(max(density.min(), density.max() * 1e-9) / 2, high.max() * 2))
+        if found.period:
+            axis.axvline(1 / found.period, color=FAINT, lw=0.8, ls=(0, (4, 3)), zorder=0, label="driver")
+        dress(axis, name.replace(":", ":\n"), "frequency [Hz]", "density [per Hz]", above=1)
+        legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     for axis, name in zip(axes[len(varying) + len(spectra) :], places, strict=False):
         bar = lower.colorbar(_place(axis, found, name), ax=axis, shrink=0.8, aspect=25)
         bar.ax.set_title("over\nuniform", fontsize=SIZE - 1.5, color=INK, loc="left")
@@ -75,31 +91,6 @@ def _intervals(axis: Axes, found: Statistics) -> None:
     axis.margins(x=0.03)
     axis.set_yticks(range(len(every)), [one.name for one in every], fontsize=SIZE - 0.5)
     axis.grid(visible=False, axis="y")
-
-
-def _distribution(axis: Axes, found: Statistics, one: Statistic) -> None:
-    """Share of windows below each value, with the estimate and its interval."""
-    values = np.sort(found.column(one.name))
-    unit, factor = display(one.unit, float(np.abs(values).max()))
-    axis.step(values / factor, np.arange(1, len(values) + 1) / len(values), color=COLOURS[0], lw=1.2, where="post")
-    axis.axvspan(one.low / factor, one.high / factor, color=COLOURS[1], alpha=0.3, lw=0)
-    axis.axvline(one.value / factor, color=COLOURS[1], lw=0.9, label="estimate, 95 %")
-    title = one.name if len(one.name) <= LONG else one.name.replace(":", ":\n")
-    dress(axis, title, quantity("in one window", unit), "share of windows below [-]", above=1)
-    legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    axis.set_ylim(0.0, 1.02)
-
-
-def _spectrum(axis: Axes, found: Statistics, name: str) -> None:
-    """Power spectral density with its interval, down to a billionth of the highest."""
-    f, density, low, high = found.spectra[name][:, 1:]
-    axis.fill_between(f, low, high, color=COLOURS[0], alpha=0.35, lw=0, label="95 %")
-    axis.plot(f, density, color=COLOURS[0], lw=0.8)
-    axis.set(xscale="log", yscale="log", ylim=(max(density.min(), density.max() * 1e-9) / 2, high.max() * 2))
-    if found.period:
-        axis.axvline(1 / found.period, color=FAINT, lw=0.8, ls=(0, (4, 3)), zorder=0, label="driver")
-    dress(axis, name.replace(":", ":\n"), "frequency [Hz]", "density [per Hz]", above=1)
-    legend(axis, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
 def _place(axis: Axes, found: Statistics, name: str) -> Any:

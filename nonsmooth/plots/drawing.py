@@ -26,7 +26,7 @@ from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.plots.style import round_length
+from nonsmooth.plots.labels import round_length
 from nonsmooth.trajectory import Trajectory
 
 BODIES_ACROSS = 6.0  # a symbol's size is a share of the picture's, but not of more than so many bodies
@@ -109,7 +109,15 @@ class Drawing:
                 middle = placed.spot(one.b)
             else:
                 continue
-            steps = _reach(one) * np.eye(d)
+            if isinstance(one, primitive.Box):
+                reach = max(one.edges) / 2
+            elif isinstance(one, primitive.Ellipsoid):
+                reach = float(np.linalg.norm(one.semi_axes, axis=1).max())
+            elif isinstance(one, primitive.Guide):
+                reach = max(one.length, one.height, one.width) / 2
+            else:
+                reach = max(one.radius, 0.0 if isinstance(one, primitive.Round) else one.length / 2)
+            steps = reach * np.eye(d)
             found += [middle + step for step in (*steps, *-steps)]
         for solid in self.primitives(Solid):
             points = np.concatenate(solid.seen) if d == 2 else solid.points
@@ -293,24 +301,13 @@ def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[D
     return tuple(Drawn(element, p, element.drawing(p)) for element, p in valued)
 
 
-def magnification(drawing: Drawing, size: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a size."""
-    most = [PLAY * BEARING * size / 100 / one.clearance for one in drawing.primitives(primitive.Bearing)]
+def magnification(drawing: Drawing) -> float:
+    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a grain."""
+    most = [PLAY * BEARING * drawing.grain / 100 / one.clearance for one in drawing.primitives(primitive.Bearing)]
     for one in drawing.primitives(primitive.Guide):
-        half = max(one.height / 2, BLOCK * size / 100)
+        half = max(one.height / 2, BLOCK * drawing.grain / 100)
         most.append(PLAY * half / max(one.clearance, one.side_clearance))
     return enlarged(min(most, default=np.inf))
-
-
-def _reach(one: Any) -> float:
-    """Distance from the middle of a round, straight or angular part to its farthest side, about [m]."""
-    if isinstance(one, primitive.Box):
-        return max(one.edges) / 2
-    if isinstance(one, primitive.Ellipsoid):
-        return float(np.linalg.norm(one.semi_axes, axis=1).max())
-    if isinstance(one, primitive.Guide):
-        return max(one.length, one.height, one.width) / 2
-    return max(one.radius, 0.0 if isinstance(one, primitive.Round) else one.length / 2)
 
 
 def enlarged(most: float) -> float:

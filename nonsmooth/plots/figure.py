@@ -17,20 +17,9 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.plots.analyses import draw_table, fit_columns, mode_bars, phase_portrait
 from nonsmooth.plots.drawing import Drawing, drawing_of_run
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
-from nonsmooth.plots.orbits import orbit, orbit_names
+from nonsmooth.plots.orbits import loose_bearings, orbit, orbit_names
 from nonsmooth.plots.pages import drawn, fill, write_on
-from nonsmooth.plots.panel import (
-    AnyPanel,
-    Exact,
-    Line,
-    Measured,
-    Panel,
-    as_panel,
-    chosen_panels,
-    loose_bearings,
-    panel_of,
-    read_measured,
-)
+from nonsmooth.plots.panel import AnyPanel, Exact, Measured, Panel, as_panel, chosen_panels, panel_of, read_measured
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import legend, new_figure
 from nonsmooth.settings import checked, shown
@@ -102,24 +91,19 @@ def figure(
         cells += _cells(trajectory, one) if isinstance(one, str) else [as_panel(one)]
     if data is not None:
         panels = [cell for cell in cells if isinstance(cell, Panel)]
-        lines = [Line.of(one, panel) for panel in panels for one in panel.series]
-        shown = {(line.kind, line.name) for line in lines}
-        cells += [panel_of(trajectory, ":".join(one)) for one in data.columns if one not in shown]
-    return _composed(trajectory, cells, width_of(width), data, exact, span)
-
-
-def width_of(width: str | float | None) -> float | None:
-    """A width in inches of a word or of millimetres."""
-    if width is None:
-        return None
-    try:
-        value = WIDTHS[width] if isinstance(width, str) and width in WIDTHS else float(width)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not 50.0 <= value <= 1000.0:
-        known = "single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000"
-        raise InputError(f"The width of a figure is {known}, got {shown(width)}.")
-    return value / INCH
+        drawn = {tuple(one[:2]) for panel in panels for one in panel.series}
+        cells += [panel_of(trajectory, ":".join(one)) for one in data.columns if one not in drawn]
+    inches = None
+    if width is not None:
+        try:
+            value = WIDTHS[width] if isinstance(width, str) and width in WIDTHS else float(width)
+        except (TypeError, ValueError):
+            value = np.nan
+        if not 50.0 <= value <= 1000.0:
+            known = "single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000"
+            raise InputError(f"The width of a figure is {known}, got {shown(width)}.")
+        inches = value / INCH
+    return _composed(trajectory, cells, inches, data, exact, span)
 
 
 def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:

@@ -226,19 +226,6 @@ def head(tip: Array, vector: Array, toward: Array, length: float) -> Array:
     return np.stack([tip, tip - reach * (unit - 0.35 * across), tip - reach * (unit + 0.35 * across)], axis=-2)
 
 
-def hull_faces(points: Array) -> list[Array]:
-    """Corners of faces of the convex hull of points (k, 3): one polygon where they lie in a plane, none on a line."""
-    from scipy.spatial import ConvexHull
-
-    spread = points - points.mean(axis=0)
-    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
-    if len(points) < 3 or extent[1] < 1e-6 * extent[0]:
-        return []
-    if len(points) == 3 or extent[2] < 1e-6 * extent[0]:
-        return [np.asarray(ConvexHull(spread @ axes[:2].T).vertices)]
-    return list(np.asarray(ConvexHull(points).simplices))
-
-
 def hull(points: Array) -> Array:
     """Corners of the convex hull of points (k, 2), counter-clockwise; the two ends of points on a line."""
     from scipy.spatial import ConvexHull, QhullError

@@ -9,6 +9,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.plots.labels import display, quantity, scale
 from nonsmooth.plots.panel import (
     GRID,
     AnyPanel,
@@ -25,19 +26,7 @@ from nonsmooth.plots.panel import (
     through_jumps,
     units_of,
 )
-from nonsmooth.plots.style import (
-    COLOURS,
-    FAINT,
-    INK,
-    SIZE,
-    display,
-    dress,
-    legend,
-    legend_lines,
-    new_figure,
-    quantity,
-    scale,
-)
+from nonsmooth.plots.style import COLOURS, FAINT, INK, dress, legend, legend_lines, new_figure
 from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
@@ -137,7 +126,12 @@ def draw_panels(
         units.append(unit)
         axis.margins(y=0.08)
         rows = above[i // count][i % count]
-        dress(axis, panel.title, "", quantity(meaning(lines, unit), unit).strip(), above=max(above[i // count]))
+        # with the last panel of a column all of its row have times, so that none seems to lack them
+        timed = i >= max(len(panels) - count, 0) // count * count
+        across, up = quantity("time", time_unit) if timed else "", quantity(meaning(lines, unit), unit).strip()
+        dress(axis, panel.title, across, up, above=max(above[i // count]))
+        if timed:
+            axis.tick_params(labelbottom=True)
         if rows:
             legend(
                 axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(lines) // rows), markerscale=0.0,
@@ -149,10 +143,6 @@ def draw_panels(
         _flatten(list(axes[: len(panels)]), units)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
-    # with the last panel of a column all of its row have times, so that none seems to lack them
-    for axis in axes[max(len(panels) - count, 0) // count * count : len(panels)]:
-        axis.set_xlabel(quantity("time", time_unit), fontsize=SIZE, color=INK)
-        axis.tick_params(labelbottom=True)
     _explain(place, trajectory, exact, measured, span)
     place.align_ylabels(list(axes[: len(panels)]))
     return place if isinstance(place, Figure) else place.figure.figure

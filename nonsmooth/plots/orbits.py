@@ -14,7 +14,8 @@ from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, display, dress, legend, own_axes, quantity
+from nonsmooth.plots.labels import display, quantity
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes
 from nonsmooth.settings import checked
 from nonsmooth.trajectory import Trajectory
 
@@ -63,6 +64,14 @@ def orbit_names(trajectory: Trajectory) -> dict[str, list[str]]:
         return {}
     parts = drawing_of_run(trajectory, trajectory.t[:1]).parts
     return {part.element.name: [name for name, _, _ in names] for part, _, names in _bearings(parts)}
+
+
+def loose_bearings(trajectory: Trajectory) -> list[str]:
+    """Planar bearings with clearance, those with the largest impulses first."""
+    elements = trajectory.manifest.get("model", {}).get("elements", ())
+    names = [one["name"] for one in elements if one["kind"] == "RevoluteClearance" and one.get("axis_a") is None]
+    known = [name for name in names if name in trajectory.P_N]
+    return sorted(known, key=lambda name: -float(np.sum(trajectory.P_N[name])))
 
 
 def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing, list[tuple[str, str, tuple[str, str]]]]]:

@@ -19,8 +19,9 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.drawing import Drawing, drawing_of_run, drawing_of_state
+from nonsmooth.plots.labels import display, round_length, shown_unit
 from nonsmooth.plots.scene import Label, Scene
-from nonsmooth.plots.style import FAINT, INK, SIZE, display, round_length, shown_unit
+from nonsmooth.plots.style import FAINT, INK, SIZE
 from nonsmooth.progress import stage
 from nonsmooth.settings import checked, is_one, require, shown
 from nonsmooth.studies.arguments import check_count

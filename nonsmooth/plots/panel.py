@@ -14,7 +14,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
-from nonsmooth.plots.style import display, scale
+from nonsmooth.plots.labels import display, scale
+from nonsmooth.plots.orbits import loose_bearings
 from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import checked, hint, shown
 from nonsmooth.trajectory import Columns, Trajectory
@@ -294,14 +295,6 @@ def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
     if not panels:  # nothing moves, nothing pushes
         panels = [Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential")))]
     return tuple(panels)
-
-
-def loose_bearings(trajectory: Trajectory) -> list[str]:
-    """Planar bearings with clearance, those with the largest impulses first."""
-    elements = trajectory.manifest.get("model", {}).get("elements", ())
-    names = [one["name"] for one in elements if one["kind"] == "RevoluteClearance" and one.get("axis_a") is None]
-    known = [name for name in names if name in trajectory.P_N]
-    return sorted(known, key=lambda name: -float(np.sum(trajectory.P_N[name])))
 
 
 def _moving(columns: Columns, kind: str, unit: str, title: str) -> list[Panel]:

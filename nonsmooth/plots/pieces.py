@@ -15,20 +15,7 @@ from nonsmooth.model import drawing as primitive
 from nonsmooth.model.drawing import MarkShape, Spot
 from nonsmooth.model.shapes import FACES
 from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn
-from nonsmooth.plots.frames import (
-    At,
-    Between,
-    Block,
-    Face,
-    Frame,
-    Journal,
-    Sleeve,
-    Tunnel,
-    basis,
-    hull,
-    hull_faces,
-    outlines,
-)
+from nonsmooth.plots.frames import At, Between, Block, Face, Frame, Journal, Sleeve, Tunnel, basis, hull, outlines
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
 GAP = np.full((1, 3), np.nan)  # what stands between polylines that are one piece
@@ -40,6 +27,19 @@ ROUND = 24  # corners of a circle
 INK, FAINT, GROUND, LOOSE, PAPER = "*ink", "*faint", "*ground", "*loose", "*paper"
 DASHES = (8.0, 2.0, 1.0, 2.0)
 TRIAD = ("#C0392B", "#1E8449", "#2471A3")
+
+
+def hull_faces(points: Array) -> list[tuple[int, ...]]:
+    """Corners of faces of the convex hull of points (k, 3): one polygon where they lie in a plane, none on a line."""
+    from scipy.spatial import ConvexHull
+
+    spread = points - points.mean(axis=0)
+    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
+    if len(points) < 3 or extent[1] < 1e-6 * extent[0]:
+        return []
+    if len(points) == 3 or extent[2] < 1e-6 * extent[0]:
+        return [tuple(ConvexHull(spread @ axes[:2].T).vertices.tolist())]
+    return [tuple(face) for face in ConvexHull(points).simplices.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,49 +176,37 @@ class _Maker:
         self.of = self.named = body
         frame, flexible, d = At(Spot(body)), self.drawing.flexible.get(body), self.drawing.dimension
         style: dict[str, Any] = {"width": 5.0, "alpha": 0.7} if self.flat else {"width": 3.0, "alpha": 0.75}
+        points, known, self.bare = self.drawing.outlines[body], self.drawing.primitives, body in self.drawing.shaped
         if flexible is not None and len(flexible.places):
             self.add("curve", frame, np.zeros((0, d)), body, **style)
-        else:
-            points, self.bare = self.drawing.outlines[body], body in self.drawing.shaped
-            if self.flat:
-                self._plate(body, frame, points, style)
-            elif len(points) > 1:
-                self._spokes(body, frame, points, style)
-                faces = [tuple(map(int, face)) for face in hull_faces(points)]
-                if faces:
-                    self.add("faces", frame, points, body, fill=0.25 if len(faces) == 1 else 0.1, faces=tuple(faces))
-                    self.lines(frame, [points[[*face, face[0]]] for face in faces], body, width=1.0, alpha=0.6)
+        elif self.flat:
+            # a bar through two points, a plate through more; through none a small plate, unless it is round or slides
+            seen = {one.spot.body for one in known(primitive.Round)}
+            seen |= {one.b.body for one in known(primitive.Slide, primitive.Guide)}
+            corners = hull(points) if len(points) > 1 else BLOCK * self.unit * SQUARE
+            if len(corners) == 2:
+                self.add("line", frame, corners, body, **style)
+            elif len(points) > 1 or body not in seen:
+                self.outlined(frame, corners, body, 0.45, width=1.5)
+        elif len(points) > 1:
+            # loose journals and sliders are joined where they are drawn
+            loose = [one for one in known(primitive.Bearing, primitive.Guide) if one.b.body == body and any(one.b.at)]
+            for one in loose:
+                end = Journal.of(one, 3) if isinstance(one, primitive.Bearing) else Block.of(one, 3)
+                self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
+            firm = [point for point in points if point.any() and not any(np.allclose(point, one.b.at) for one in loose)]
+            if firm:
+                self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
+            faces = hull_faces(points)
+            if faces:
+                self.add("faces", frame, points, body, fill=0.25 if len(faces) == 1 else 0.1, faces=tuple(faces))
+                self.lines(frame, [points[[*face, face[0]]] for face in faces], body, width=1.0, alpha=0.6)
         self.bare = False
         mark = {"width": 5.0, "marker": "centre"} if self.flat else {"width": 3.0}
         self.add("mark", frame, np.zeros((1, 3)), body, inside=body, layer=1.0, **mark)
         for axis, colour in zip(np.eye(3), TRIAD, strict=True) if not self.flat else ():
             self.add("line", frame, [np.zeros(3), 5.0 * self.unit * axis], colour, width=0.9, layer=1.0)
         self.name(frame)
-
-    def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
-        """Draw lines from the mass centre to points in space, to loose journals and sliders where they are drawn."""
-        known = []
-        for one in self.drawing.primitives(primitive.Bearing, primitive.Guide):
-            if one.b.body == body and any(one.b.at):
-                known.append(one.b.at)
-                end = Journal.of(one, 3) if isinstance(one, primitive.Bearing) else Block.of(one, 3)
-                self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
-        firm = [point for point in points if point.any() and not any(np.allclose(point, at) for at in known)]
-        if firm:
-            self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
-
-    def _plate(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
-        """A bar through two points, a plate through more; through none a small plate, unless it is round or slides."""
-        known = self.drawing.primitives
-        seen = {one.spot.body for one in known(primitive.Round)}
-        seen |= {one.b.body for one in known(primitive.Slide, primitive.Guide)}
-        if len(points) == 1 and body in seen:
-            return
-        corners = hull(points) if len(points) > 1 else BLOCK * self.unit * SQUARE
-        if len(corners) > 2:
-            self.outlined(frame, corners, body, 0.45, width=1.5)
-        else:
-            self.add("line", frame, corners, body, **style)
 
     # ----------------------------------------------- primitives, each by the method of its name
 

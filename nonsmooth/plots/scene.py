@@ -55,7 +55,7 @@ class Scene:
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(self.placed.bodies)}
         self.colours |= {node: self.colours[body] for node, (body, _) in self.placed.carried.items()}
-        self.factor = magnification(drawing, drawing.grain) if magnify is None else float(magnify)
+        self.factor = magnification(drawing) if magnify is None else float(magnify)
         #: of deflections; 0 where no body is deformed
         self.bent = drawing.deformation() if deformation is None else float(deformation)
         drawing.deform(self.bent or 1.0)

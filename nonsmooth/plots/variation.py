@@ -9,21 +9,18 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.plots.labels import display, quantity, shown_unit, spoken
 from nonsmooth.plots.style import (
     COLOURS,
     FAINT,
     INK,
     SIZE,
     decades,
-    display,
     dress,
     legend,
     legend_lines,
     mark_failed,
     new_figure,
-    quantity,
-    shown_unit,
-    spoken,
 )
 from nonsmooth.settings import checked
 from nonsmooth.studies.files import FACTS
@@ -71,67 +68,53 @@ def sweep(found: xarray.Dataset) -> Figure:
     figure = new_figure(3.6 * wide if wide > 1 else 4.6, 2.7 * rows)
     axes = figure.subplots(rows, wide, squeeze=False).ravel()
     for axis, (metric, name) in zip(axes, cells, strict=False):
-        if two:
-            _map(figure, axis, found, metric, names)
-        elif "run" not in found.dims and len(names) == 1:
-            _line(axis, found, metric, name)
-        else:
-            _cloud(axis, found, metric, name)
+        if not two:
+            _points(axis, found, metric, name, line=len(names) == 1)
+            continue
+        (x, _, across), (y, _, up) = (_shown(found, one) for one in names)
+        values, unit, _ = _shown(found[[metric]].transpose(*names[::-1]), metric)
+        mesh = axis.pcolormesh(x, y, values, cmap="cividis", shading="nearest")
+        _wide(axis, x)
+        _wide(axis, y, vertical=True)
+        bar = figure.colorbar(mesh, ax=axis, pad=0.02)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
+        dress(axis, quantity(_title(metric), unit or "-"), across, up)
+        axis.grid(False)
     for axis in axes[len(cells) :]:
         axis.remove()
     return figure
 
 
-def _line(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
-    """A line through single values, but not through counts."""
-    x, y = _shown(found, name)[0], _shown(found, metric)[0]
-    if y.ndim > 1:
-        axis.plot(np.repeat(x, y.shape[1]), y.ravel(), ls="", marker="o", ms=1.5, mew=0, color=COLOURS[0])
+def _points(axis: Axes, found: xarray.Dataset, metric: str, name: str, line: bool) -> None:
+    """A line through single values of a grid, but not through counts; else points, and the mean of each tenth of the
+    runs in order of the parameter."""
+    line = line and "run" not in found.dims
+    flat = found if line or "run" in found.dims else found.stack(run=list(found["status"].dims))
+    each, _, across = _shown(flat, name)
+    y, unit, _ = _shown(flat, metric)
+    x = each if y.ndim == 1 else np.repeat(each, y.shape[-1])
+    dots: dict[str, Any] = {"ls": "", "marker": "o", "mew": 0, "color": COLOURS[0]}
+    if not line:
+        y = y.ravel()
+        known = np.isfinite(y)
+        axis.plot(x[known], y[known], ms=3.0 if known.sum() < 300 else 1.6, alpha=0.45, rasterized=True, **dots)
+        if len(np.unique(x[known])) >= 20:
+            tenths = [part for part in np.array_split(np.argsort(x[known]), 10) if part.size]
+            means = np.array([(x[known][part].mean(), y[known][part].mean()) for part in tenths])
+            axis.plot(*means.T, color=COLOURS[1], lw=1.4)
+    elif y.ndim > 1:
+        axis.plot(x, y.ravel(), ms=1.5, **dots)
     else:
         few = len(x) < 60
         alone = few and found[metric].attrs.get("units") == "-" and np.array_equal(y, np.round(y), equal_nan=True)
         axis.plot(x, y, color=COLOURS[0], lw=1.2, ls="" if alone else "-", marker="o" if few else "", ms=3)
-    _finish(axis, found, metric, name, x)
-
-
-def _cloud(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
-    """Points, and the mean of each tenth of the runs in order of the parameter."""
-    flat = found if "run" in found.dims else found.stack(run=list(found["status"].dims))
-    x, y = _shown(flat, name)[0], _shown(flat, metric)[0]
-    each = x
-    if y.ndim > 1:
-        x, y = np.repeat(x, y.shape[-1]), y.ravel()
-    known = np.isfinite(y)
-    size = 3.0 if known.sum() < 300 else 1.6
-    axis.plot(x[known], y[known], ls="", marker="o", ms=size, mew=0, color=COLOURS[0], alpha=0.45, rasterized=True)
-    if len(np.unique(x[known])) >= 20:
-        tenths = [part for part in np.array_split(np.argsort(x[known]), 10) if part.size]
-        means = np.array([(x[known][part].mean(), y[known][part].mean()) for part in tenths])
-        axis.plot(*means.T, color=COLOURS[1], lw=1.4)
-    _finish(axis, flat, metric, name, each)
-
-
-def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array) -> None:
-    failed = found["status"].values == "failed"
+    failed = flat["status"].values == "failed"
     if failed.any():
-        mark_failed(axis, x[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
-    _wide(axis, x)
+        mark_failed(axis, each[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    _wide(axis, each)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    unit = _shown(found, metric)[1] or "-"
-    dress(axis, _title(metric), _shown(found, name)[2], quantity(spoken(metric.partition(":")[0]), unit))
-
-
-def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
-    (x, _, across), (y, _, up) = (_shown(found, name) for name in names)
-    values, unit, _ = _shown(found[[metric]].transpose(*names[::-1]), metric)
-    mesh = axis.pcolormesh(x, y, values, cmap="cividis", shading="nearest")
-    _wide(axis, x)
-    _wide(axis, y, vertical=True)
-    bar = figure.colorbar(mesh, ax=axis, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
-    dress(axis, quantity(_title(metric), unit or "-"), across, up)
-    axis.grid(False)
+    dress(axis, _title(metric), across, quantity(spoken(metric.partition(":")[0]), unit or "-"))
 
 
 def _title(metric: str) -> str:
@@ -186,11 +169,19 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
     first, second = (_histogram, _paper) if found.as_drawn else (_distribution, _quantiles)
     words = [first(axes[0], found, unit, factor), second(axes[1], found, unit, factor)]
     if indices is not None:
-        words.append(_shares(axes[2], indices))
-    names = [axis.get_legend_handles_labels()[1] for axis in axes]
-    lines = [legend_lines(labels, WIDTH) for labels in names]
+        names = [spoken(str(name)) for name in indices["input"].values]
+        y = np.arange(len(names))[::-1]
+        for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
+            values, half = indices[kind].values, indices[f"{kind}_confidence"].values
+            bars: dict[str, Any] = {"color": COLOURS[k], "xerr": half, "error_kw": {"lw": 0.8, "ecolor": INK}}
+            axes[2].barh(y + 0.18 - 0.36 * k, values, 0.32, label=label, **bars)
+        axes[2].set_yticks(y, names)
+        axes[2].set_ylim(-0.5, len(names) - 0.5)
+        words.append(Words("Where the spread comes from", "share of the variance [-], with 95 % intervals", ""))
+    every = [axis.get_legend_handles_labels()[1] for axis in axes]
+    lines = [legend_lines(labels, WIDTH) for labels in every]
     above = max(count + len(one.note.splitlines()) for count, one in zip(lines, words, strict=True))
-    for axis, labels, count, one in zip(axes, names, lines, words, strict=True):
+    for axis, labels, count, one in zip(axes, every, lines, words, strict=True):
         dress(axis, one.title, one.x, one.y, above=above)
         legend(
             axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(labels) // count), title=one.note or None,
@@ -249,20 +240,6 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     top = max(reach, float(high.max()) + 0.1)
     axis.set_ylim(-top, top)
     return Words("On normal probability paper", quantity(spoken(found.metric), unit or "-"), f"share of {whose} [%]")
-
-
-def _shares(axis: Axes, indices: xarray.Dataset) -> Words:
-    names = [spoken(str(name)) for name in indices["input"].values]
-    y = np.arange(len(names))[::-1]
-    for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
-        values, half = indices[kind].values, indices[f"{kind}_confidence"].values
-        axis.barh(
-            y + 0.18 - 0.36 * k, values, 0.32, color=COLOURS[k], label=label, xerr=half,
-            error_kw={"lw": 0.8, "ecolor": INK},
-        )  # fmt: skip
-    axis.set_yticks(y, names)
-    axis.set_ylim(-0.5, len(names) - 0.5)
-    return Words("Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
 
 
 def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:

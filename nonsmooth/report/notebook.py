@@ -60,7 +60,7 @@ def explore(
         Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
         parameters by name, what is shown, and one line about it. Setting ``values`` does the same as the sliders.
     """
-    from nonsmooth.plots.style import display, shown_unit
+    from nonsmooth.plots.labels import display, shown_unit
 
     kind = _kind()
     built = system.build() if isinstance(system, Model) else system
@@ -137,22 +137,19 @@ def _kind() -> Any:
                     self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
                 except SimulationFailed as ended:
                     self.run, self.said = ended.trajectory, str(ended)
-                self.document = _document(self.run, words)
+                from nonsmooth.report import Picture, page, study_page
+                from nonsmooth.report.run_data import name_of
+
+                if words == ("page",):
+                    self.document = page(self.run, light=True)
+                else:
+                    picture = io.StringIO()
+                    self.run.plot(*words).savefig(picture, format="svg")
+                    figure = Picture(picture.getvalue(), ", ".join(words))
+                    self.document = study_page(name_of(self.run), [figure])
             except NonsmoothError as error:  # there is no run, or it does not have this figure
                 self.said, self.document = str(error), ""
             finally:
                 self.busy = False
 
     return Explorer
-
-
-def _document(run: Trajectory, words: tuple[str, ...]) -> str:
-    """An HTML document: the light page of a run, or a figure."""
-    from nonsmooth.report import Picture, page, study_page
-    from nonsmooth.report.run_data import name_of
-
-    if words == ("page",):
-        return page(run, light=True)
-    picture = io.StringIO()
-    run.plot(*words).savefig(picture, format="svg")
-    return study_page(name_of(run), [Picture(picture.getvalue(), ", ".join(words))])

@@ -161,20 +161,18 @@ def citations(run: Trajectory) -> str:
     items = ""
     for fields in (ENTRIES[key][1] for key in keys if key in ENTRIES):
         words = ("author", "title", "journal", "publisher", "note", "volume", "pages", "year")
-        item = escaped(", ".join(_readable(fields[word]) for word in words if fields.get(word)))
+        said = ", ".join(fields[word] for word in words if fields.get(word))
+        # BibTeX's accents and braces as plain characters
+        said = re.sub(r"\\([\"'`^~])\{?(\\?\w)\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], said)
+        said = re.sub(r"\\([cv])\{(\w)\}", lambda m: m[2] + ACCENTS[m[1]], said)
+        said = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], said)
+        said = re.sub(r"[{}$]", "", said).replace("--", "–").replace("``", '"')
+        item = escaped(unicodedata.normalize("NFC", said))
         if found := DOI.fullmatch(fields.get("doi", "")):
             address = html.escape(f"https://doi.org/{found[0]}", quote=True)
             item += f' <a href="{address}" rel="noreferrer noopener">{html.escape(found[0])}</a>'
         items += f"<li>{item}</li>"
     return f"<ul>{items}</ul><details><summary>BibTeX</summary><pre>{html.escape(text)}</pre></details>"
-
-
-def _readable(text: str) -> str:
-    """BibTeX's accents and braces as plain characters."""
-    text = re.sub(r"\\([\"'`^~])\{?(\\?\w)\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], text)
-    text = re.sub(r"\\([cv])\{(\w)\}", lambda m: m[2] + ACCENTS[m[1]], text)
-    text = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], text)
-    return unicodedata.normalize("NFC", re.sub(r"[{}$]", "", text).replace("--", "–").replace("``", '"'))
 
 
 @checked
@@ -211,7 +209,19 @@ def page(
             found, text = facts(run, label, most)
         made.append((found, text))
     heading = title or name_of(next(iter(given.values())))
-    details = "" if light else _section(more) + _details(given)
+    details = "" if light else _section(more)
+    for what, of, state in () if light else (
+        ("Certificate", certificate, " open"), ("Parameters and where they come from", parameters, " open"),
+        ("How it was run", settings, ""), ("Citations", citations, ""),
+    ):  # fmt: skip
+        parts = ""  # of which the page shows those of the chosen runs
+        for k, (label, run) in enumerate(given.items()):
+            name = f"<h3>{escaped(label)}</h3>" if label else ""
+            parts += f'<div class="run-part" data-run="{k}">{name}{of(run)}</div>'
+        details += (
+            f'<section class="card wide tables"><details{state}><summary><h2>{what}</h2></summary>'
+            f'<div class="pair">{parts}</div></details></section>'
+        )
     verdicts = ""
     for k, (label, run) in enumerate(given.items()):
         look, word, line, summary = verdict(run)
@@ -285,24 +295,6 @@ def frame(run: Trajectory) -> str:
     document = html.escape(page(run, light=True), quote=True)
     style = f"width:100%;height:{LIGHT_HEIGHT}px;border:0"
     return f'<iframe sandbox="allow-scripts allow-downloads" title="run" style="{style}" srcdoc="{document}"></iframe>'
-
-
-def _details(runs: Mapping[str, Trajectory]) -> str:
-    """The tables of each run, of which the page shows those of the chosen runs."""
-    made = ""
-    for title, of, state in (
-        ("Certificate", certificate, " open"), ("Parameters and where they come from", parameters, " open"),
-        ("How it was run", settings, ""), ("Citations", citations, ""),
-    ):  # fmt: skip
-        parts = ""
-        for k, (label, run) in enumerate(runs.items()):
-            heading = f"<h3>{escaped(label)}</h3>" if label else ""
-            parts += f'<div class="run-part" data-run="{k}">{heading}{of(run)}</div>'
-        made += (
-            f'<section class="card wide tables"><details{state}><summary><h2>{title}</h2></summary>'
-            f'<div class="pair">{parts}</div></details></section>'
-        )
-    return made
 
 
 def _text(name: str) -> str:

@@ -22,7 +22,7 @@ from nonsmooth.files import plain
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Field, Spot
 from nonsmooth.plots.drawing import Drawing, drawing_of_run, magnification
-from nonsmooth.plots.frames import Frame, Touching, touches
+from nonsmooth.plots.frames import Frame, touches
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.plots.panel import energies_before
 from nonsmooth.plots.pieces import Piece, pieces
@@ -64,7 +64,7 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
     return {
         "dimension": drawing.dimension,
         "low": _padded(low), "high": _padded(high), "size": drawing.size, "grain": drawing.grain,
-        "magnify": magnification(drawing, drawing.grain), "loose": drawing.loose,
+        "magnify": magnification(drawing), "loose": drawing.loose,
         "deformation": drawing.deformation(), "vertical": vertical, "view": list(view),
         "shaped": sorted(drawing.shaped), "fields": [_padded(one) for one in fields],
         "bodies": [_body(body, coordinates, drawing) for body in bodies],
@@ -190,7 +190,14 @@ def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str
         drawn = scene(drawing, run.q.names, run.gap.names)
         places = touches(drawing)
         if run.gap.names:
-            forces = _forces(run, places, keep)
+            if places and places[0].normals is None:  # in space
+                forces = run.contact_force.array[keep].reshape(len(keep), len(run.gap.names), 3)
+            else:  # in the plane the normal ones, of contacts whose place is known
+                forces = np.zeros((len(keep), len(run.gap.names), 2))
+                for place in places:
+                    assert place.normals is not None
+                    which = [run.gap.names.index(name) for name in place.gaps]
+                    forces[:, which] = run.lam_N.array[keep][:, which, None] * place.normals
             size = np.linalg.norm(forces, axis=2, keepdims=True)
             numbers.add("force", _in_space(np.where(size > NO_FORCE * size.max(initial=0.0), forces, 0.0)), "i2")
         for k, place in enumerate(places):
@@ -199,18 +206,6 @@ def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str
         sentence = str(error) or type(error).__name__
         return None, sentence if isinstance(error, NonsmoothError) else f"{type(error).__name__}: {sentence}"
     return drawn, ""
-
-
-def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
-    """Forces of all contacts (n, nc, d) [N]; in the plane the normal ones, of contacts whose place is known."""
-    if places and places[0].normals is None:
-        return run.contact_force.array[keep].reshape(len(keep), len(run.gap.names), 3)
-    forces = np.zeros((len(keep), len(run.gap.names), 2))
-    for place in places:
-        assert place.normals is not None
-        which = [run.gap.names.index(name) for name in place.gaps]
-        forces[:, which] = run.lam_N.array[keep][:, which, None] * place.normals
-    return forces
 
 
 def _in_space(vectors: Array) -> Array:
@@ -267,8 +262,16 @@ class Packer:
         columns = np.ascontiguousarray(np.atleast_2d(np.asarray(table, dtype=float).T))
         entry: dict[str, Any] = {"kind": kind, "shape": list(columns.shape), "at": self._at}
         if kind in ("i4", "i2"):
-            numbers, low, step = _whole(columns, kind)
-            entry |= {"low": low, "step": step}
+            # whole numbers of a share of each column's range
+            low, step, whole = np.zeros(len(columns)), np.ones(len(columns)), np.zeros(columns.shape, np.int64)
+            if columns.shape[1]:
+                low, span = columns.min(axis=1), np.ptp(columns, axis=1)
+                step = np.where(span > 0, span, 1.0) / (2.0**31 - 2 if kind == "i4" else 65534.0)
+                whole = np.rint((columns - low[:, None]) / step[:, None]).astype(np.int64)
+            if kind == "i4":
+                whole = np.diff(whole, n=2, axis=1, prepend=np.zeros((len(whole), 2), np.int64)) & 0xFFFFFFFF
+            entry |= {"low": low.tolist(), "step": step.tolist()}
+            numbers = whole.astype("<u4" if kind == "i4" else "<u2")
         elif kind == "f4":
             bits = columns.astype("<f4").view("<u4")
             numbers = ((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00)).view("<f4")  # the nearest
@@ -282,16 +285,3 @@ class Packer:
 
     def text(self) -> str:
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
-
-
-def _whole(columns: NDArray[Any], kind: str) -> tuple[NDArray[Any], list[float], list[float]]:
-    """Whole numbers of a share of each column's range, with the columns' lowest values and these shares."""
-    if not columns.shape[1]:
-        return columns.astype("<u4" if kind == "i4" else "<u2"), [0.0] * len(columns), [1.0] * len(columns)
-    low, span = columns.min(axis=1), np.ptp(columns, axis=1)
-    step = np.where(span > 0, span, 1.0) / (2.0**31 - 2 if kind == "i4" else 65534.0)
-    whole = np.rint((columns - low[:, None]) / step[:, None]).astype(np.int64)
-    if kind == "i2":
-        return whole.astype("<u2"), low.tolist(), step.tolist()
-    twice = np.diff(whole, n=2, axis=1, prepend=np.zeros((len(whole), 2), np.int64))
-    return (twice & 0xFFFFFFFF).astype("<u4"), low.tolist(), step.tolist()

@@ -28,9 +28,9 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.exceptions import InputError
+from nonsmooth.plots.labels import display, quantity, round_length, scale, shown_unit
 from nonsmooth.plots.motion import crowds
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import display, quantity, round_length, scale, shown_unit
 from nonsmooth_problems import slider_crank_revolute, slider_rod, socket_pendulum
 
 SMOOTH = Rigid(restitution=0.5, friction=0.0)

@@ -25,8 +25,8 @@ from nonsmooth import (
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.plots import Panel
+from nonsmooth.plots.labels import display, scale
 from nonsmooth.plots.panel import dense, energies_before
-from nonsmooth.plots.style import display, scale
 from nonsmooth.trajectory import IMPACT_COLUMNS, Certificate, Columns, EnergyLedger, Left, Trajectory
 from nonsmooth_problems import slider_rod
 from nonsmooth_problems.slider_rod_exact import CONTACTS, case
