@@ -79,6 +79,26 @@ def reach_of(system: System) -> float:
     return cached(system, "reach", find)
 
 
+def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
+    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step, along the
+    gap and by its change since a concentric journal has no direction; "" where none exceeds `TIGHT` clearances."""
+    at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
+    kinds = m.system.contact_elements
+    moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
+    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
+    moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
+    moved[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
+    if not np.max(moved, initial=0.0) > TIGHT:
+        return ""
+    i = int(np.argmax(moved))
+    return (
+        f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
+        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; where "
+        "these velocities are far above those of the mechanism, steps before were too long already: shorten all. If so "
+        "small a clearance does not matter, use its ideal joint (Model.ideal)."
+    )
+
+
 class CompiledSteps(Run):
     """A run of a time-stepping scheme, whose steps that are not certified are taken in parts, or by other solvers."""
 
@@ -187,29 +207,14 @@ class CompiledSteps(Run):
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def failure(self, state: State) -> str:
-        m, t, q, v, dt = self._mechanism, state.t, state.q, state.v, self.longest
+        m = self._mechanism
         residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
         what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
         if max(residual, law) <= certified:
             what = "its equations hold, but directions of forces and gaps at its end do not converge"
         why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
-        # displacements in a step, in clearances: along gaps, and by their change, since a concentric journal has no
-        # direction
-        at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
-        moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
-        gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
-        moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
-        moved[[not isinstance(one, Clearance) for one in m.system.contact_elements]] = 0.0
-        tight = ""
-        if np.max(moved, initial=0.0) > TIGHT:
-            i = int(np.argmax(moved))
-            tight = (
-                f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
-                f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; "
-                "where these velocities are far above those of the mechanism, steps before were too long already: "
-                "shorten all. If so small a clearance does not matter, use its ideal joint (Model.ideal)."
-            )
-        return f"{why}{m.ill_conditioned(t, q)}{tight}"
+        tight = tight_clearance(m, state.t, state.q, state.v, self.longest)
+        return f"{why}{m.ill_conditioned(state.t, state.q)}{tight}"
 
     def rescue(self, state: State, origin: float) -> StepBatch | None:
         """A step that is not certified as it is: near a singular position as a whole, with what is lost there; in 2, 4,

@@ -268,21 +268,7 @@ def missed_contacts(run: Any, system: System, parameters: Array) -> dict[str, fl
     k, i = _approaching_then_separating(run, system, open_[:-1] & open_[1:] & ~loaded)
     if k.size:
         least = -size[i] * np.where(forced[k], MISSED, FREE)
-        v, each, found, lows = run.v.array, np.arange(system.nc), list[Index](), list[Array]()
-        for first in range(0, k.size, INTERVALS):
-            in_time()
-            part = slice(first, first + INTERVALS)
-            row, contact, lowest = k[part], i[part], least[part]
-            spans = _spans(run, row, contact)
-            fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (row, row + 1)))
-            fastest[np.isnan(fastest)] = np.inf
-            # bounds fall with the turning of bodies: most intervals are free even with the fastest one
-            turn = _turning(system, each, np.broadcast_to(fastest, (system.nc, system.nv)))
-            some = np.flatnonzero(_meeting(spans, turn[contact])[1] < lowest)
-            low = _meeting(spans[some], _turning(system, contact[some], v[row[some]], v[row[some] + 1]))[1]
-            found.append(first + some[low < lowest[some]])
-            lows.append(low[low < lowest[some]])
-        which, bound = np.concatenate(found), np.concatenate(lows)
+        which, bound = _bounds_below(run, system, k, i, least)
         if which.size > MOST:
             which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
         _divide(run, system, parameters, k[which], i[which], least[which], missed)
@@ -316,6 +302,27 @@ def _approaching_then_separating(run: Any, system: System, free: NDArray[np.bool
         farthest = math.inf
     low = farthest * (ends - right[k, i]) > np.minimum(gap[k, i], gap[k + 1, i])
     return k[low], i[low]
+
+
+def _bounds_below(run: Any, system: System, k: Index, i: Index, least: Array) -> tuple[Index, Array]:
+    """Intervals that begin with rows k, of contacts i, whose tangents meet below `least`, and the gaps at which."""
+    v, each = run.v.array, np.arange(system.nc)
+    found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+    for first in range(0, k.size, INTERVALS):
+        in_time()
+        part = slice(first, first + INTERVALS)
+        row, contact, lowest = k[part], i[part], least[part]
+        spans = _spans(run, row, contact)
+        fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (row, row + 1)))
+        fastest[np.isnan(fastest)] = np.inf
+        # bounds fall with the turning of bodies: most intervals are free even with the fastest one
+        turn = _turning(system, each, np.broadcast_to(fastest, (system.nc, system.nv)))
+        some = np.flatnonzero(_meeting(spans, turn[contact])[1] < lowest)
+        bound = _meeting(spans[some], _turning(system, contact[some], v[row[some]], v[row[some] + 1]))[1]
+        low = bound < lowest[some]
+        found.append(first + some[low])
+        lows.append(bound[low])
+    return np.concatenate(found), np.concatenate(lows)
 
 
 def _divide(

@@ -83,6 +83,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "same-orientation": [{"quaternion": QUATERNION}],
     "universal": [{**AT, **AXES}],
     "screw": [{**AT, "axis_a": (1.0, 2.0, 2.0), "pitch": -2e-3, "quaternion": QUATERNION}],
+    "thread": [{**AT, "axis_a": (1.0, 2.0, 2.0), "pitch": -2e-3, "quaternion": QUATERNION}],
+    "thread-backlash": [{**AT, "axis_a": (1.0, 2.0, 2.0), "pitch": 1e-2, "backlash": 1e-4}],
     "planar": [{**AT, "normal_a": (1.0, 2.0, 2.0), "normal_b": (0.0, 0.6, -0.8)}],
     "universal-prismatic": [{**AT, **AXES, "slide_b": (0.0, 0.0, 1.0)}],
     "revolute-clearance": [

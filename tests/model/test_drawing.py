@@ -56,6 +56,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "prescribed-pose": [SPACE | {"position": (0.0, 0.0, 1.0)}],
     "spherical": [SPACE], "universal": [SPACE | AXES], "cylindrical": [SPACE | AXES],
     "screw": [SPACE | {"axis_a": (1.0, 0.0, 0.0), "pitch": 0.01}],
+    "thread": [SPACE | {"axis_a": (1.0, 0.0, 0.0), "pitch": 0.01}],
+    "thread-backlash": [SPACE | {"axis_a": (1.0, 0.0, 0.0), "pitch": 0.01, "backlash": 1e-3}],
     "planar": [SPACE | {"normal_a": (1.0, 0.0, 0.0), "normal_b": (0.0, 1.0, 0.0)}],
     "universal-prismatic": [SPACE | AXES | {"slide_b": (0.0, 0.0, 2.0)}],
     "point-on-line": [PLANE | {"direction": 0.4}, SPACE | {"axis_a": (1.0, 0.0, 0.0)}],

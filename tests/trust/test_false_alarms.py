@@ -70,10 +70,10 @@ def test_a_run_that_is_not_crawling_goes_on(reached, goes_on):
     twice the number needed."""
     budget = Budget(None, None, None, most=100, afforded=1000, t_start=1.0)
     if goes_on:
-        budget.progress(1.0 + 2.0 * reached, 3.0, 100)
-        budget.progress(2.9, 3.0, 799)
+        budget(1.0 + 2.0 * reached, 3.0, 100)
+        budget(2.9, 3.0, 799)
     with pytest.raises(SolverFailed, match="800 steps, after which" if goes_on else "100 steps, after which"):
-        budget.progress(1.0 + 2.0 * reached, 3.0, 800 if goes_on else 100)
+        budget(1.0 + 2.0 * reached, 3.0, 800 if goes_on else 100)
 
 
 @pytest.mark.parametrize("end", [0.1, 0.3])
