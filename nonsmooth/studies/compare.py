@@ -7,6 +7,7 @@ contact and an impact without duration are both contact intervals, see `nonsmoot
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -52,6 +53,8 @@ from nonsmooth.trajectory.dataset import texts
 from nonsmooth.trajectory.peaks import largest_forces
 from nonsmooth.trajectory.verdict import clearances
 
+#: time [s] for a motion that is sensitive before its end, and the least of it for its statistics
+MINUTE, LEAST = 52.0, 20.0
 #: metrics by case
 _Cases = Mapping[str, Mapping[str, Any]]
 #: those that are errors of a run
@@ -308,7 +311,7 @@ class Comparison(Result):
 def compare(
     build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
     reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
-    patience: float = 10.0, seconds: float = 40.0, show: Sequence[Any] = (), progress: Progress = None,
+    patience: float = 10.0, seconds: float | None = None, show: Sequence[Any] = (), progress: Progress = None,
 ) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
@@ -343,7 +346,8 @@ def compare(
     patience : [s]
         A setting is not refined further if a run takes longer.
     seconds : [s]
-        Time for the statistics of all cases, of a motion that is sensitive before its end.
+        Time for the statistics of all cases, of a motion that is sensitive before its end; by default what the runs
+        before leave of a minute, and 20 s at least.
     show
         Coordinates, contacts, joints, components of reactions, or measures that table and figure show, as pin.x,
         peak-force:pin, or a function of a run; by default of each joint the contact with the largest impulse, and the
@@ -372,7 +376,7 @@ def compare(
     rigid: 0.0525 N s, 0 nm deep
     compliant: 0.0513 N s, 653 nm deep
     """
-    cases = checked_cases(cases, "compare")
+    begun, cases = time.monotonic(), checked_cases(cases, "compare")
     if rigid:
         place = [i for i, case in enumerate(cases) if isinstance(case.contact, Rigid)]
         if not place:
@@ -405,7 +409,8 @@ def compare(
     alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
     found = _compared(cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone, truth_of.parted)
     tell("statistics", 0.3)
-    statistics, without = statistics_of({label: trials[label] for label in found.labels}, seconds)
+    left = max(MINUTE - (time.monotonic() - begun), LEAST) if seconds is None else seconds
+    statistics, without = statistics_of({label: trials[label] for label in found.labels}, left)
     tell("done", 1.0)
     settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}
     failed = {**found.failed, **without}
