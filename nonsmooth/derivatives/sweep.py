@@ -175,7 +175,7 @@ class Sweep:
         system, n, own = self.system, self.equations.n, self.equations.own
         at_start, last = row == 0, len(self.t) - 2
         fast = approaches > TOUCHES * approaches.max(initial=0.0)
-        was_open = self.phases.closed[row - 1] == 0.0  # before the impact; of no use at the start
+        was_open = np.zeros(system.nc, dtype=bool) if at_start else self.phases.closed[row - 1] == 0.0
         striking = np.flatnonzero((closed == 1.0) & was_open & fast)
         if not at_start and not len(striking):
             raise NoDerivative("an impact follows another at once")
@@ -236,12 +236,12 @@ class Sweep:
             "slip ends": closed & stays & (slip != 0.0) & (phases.direction[row] != slip), "opens": closed & ~stays,
             "slips": closed & stays & (phases.sticks[row - 1] == 1.0) & (phases.sticks[row] == 0.0),
         }  # fmt: skip
-        for kind, k in ((kind, int(k)) for kind, which in kinds.items() for k in np.flatnonzero(which)):
+        changes = [(kind, int(k)) for kind, which in kinds.items() for k in np.flatnonzero(which)]
+        for kind, k in changes:
             if kind == "slip ends":
                 if system.dimension == 3:
                     raise NoDerivative("a slip in space ends, which is not differentiated")
-                slip = 2 * (system.ng + system.nc) + k
-                rate, dt = self._time_of(row, v, slip, f, S)
+                rate, dt = self._time_of(row, v, 2 * (system.ng + system.nc) + k, f, S)
                 self.jumps.append(Jump(row, S, dt, *self.no_impulses))
                 S = S + np.outer(f - self._rates(row, row, v)[0], dt)
             elif kind == "slips" and system.dimension == 3:

@@ -129,7 +129,15 @@ class Layout:
         try:
             kinds = Kinds(self.shape, system.functions, self.bodies, self._grounds)
             self._elements(kinds, accelerations)
-            self._deformations(kinds)
+            for e in self.bodies:
+                if isinstance(e, FlexibleBody) and e.frame.changing:  # the code that moves it
+                    made = (kinds.displacement(e), kinds.kinematics(e))
+                    mover, rater = (kernel(kind.function, kind.outputs, kind.stands) for kind in made)
+                    assert not mover.slots and not rater.slots  # they have no parameters
+                    self._body[e.name] |= {
+                        "mover": mover.evaluate, "rater": rater.evaluate, "origin": self.content.add("Place"),
+                        "slots": self.content.many("Slot", 1),
+                    }  # fmt: skip
         except Unsupported as error:
             raise InputError(f"A load or a law of the model: {error}; write it with other functions.") from error
 
@@ -244,18 +252,6 @@ class Layout:
         for group in found.values():
             self._closed(group)
         return [group.record for group in found.values()]
-
-    def _deformations(self, kinds: Kinds) -> None:
-        """The code that moves flexible bodies whose inertia changes."""
-        for e in self.bodies:
-            if isinstance(e, FlexibleBody) and e.frame.changing:
-                made = (kinds.displacement(e), kinds.kinematics(e))
-                mover, rater = (kernel(kind.function, kind.outputs, kind.stands) for kind in made)
-                assert not mover.slots and not rater.slots  # they have no parameters
-                self._body[e.name] |= {
-                    "mover": mover.evaluate, "rater": rater.evaluate, "origin": self.content.add("Place"),
-                    "slots": self.content.many("Slot", 1),
-                }  # fmt: skip
 
     def _group(self, kind: Kind) -> _Group:
         record = self.content.add("Group", system=self.whole, ground=self._ground)

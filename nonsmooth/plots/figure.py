@@ -91,8 +91,9 @@ def figure(
         cells += _cells(trajectory, one) if isinstance(one, str) else [as_panel(one)]
     if data is not None:
         panels = [cell for cell in cells if isinstance(cell, Panel)]
-        drawn = {tuple(one[:2]) for panel in panels for one in panel.series}
-        cells += [panel_of(trajectory, ":".join(one)) for one in data.columns if one not in drawn]
+        # a line is (column, name, label), one of a function (function, label)
+        there = {tuple(one[:2]) for panel in panels for one in panel.series if len(one) == 3}
+        cells += [panel_of(trajectory, ":".join(one)) for one in data.columns if one not in there]
     inches = None
     if width is not None:
         try:

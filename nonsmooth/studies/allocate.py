@@ -177,7 +177,7 @@ class _Problem:
 
     def best(self, fixed: Mapping[str, Scatter]) -> tuple[float, dict[str, float]] | None:
         """Least cost and continuous tolerances beside fixed choices; None if these alone exceed the limit."""
-        from scipy.optimize import brentq, minimize
+        from scipy.optimize import brentq
 
         sd, shift = self.moments(fixed)
         allowed = np.zeros(len(shift))  # the largest standard deviation at each pose with which the yield is reached
@@ -197,25 +197,7 @@ class _Problem:
         if np.any(np.max(s, axis=1) <= 0.0):
             name = names[int(np.argmin(np.max(s, axis=1)))]
             raise InputError(f'"{name}" has no effect on the deviation at these poses: leave it out.')
-        # Lagrange's condition, of least cost ``sum a / t^k`` with ``sum (s t)^2 <= left`` at every pose
-        if s.shape[1] == 1 and np.all(k == k[0]):
-            t = (a / s[:, 0] ** 2) ** (1.0 / (k[0] + 2.0))
-            t = np.asarray(t * math.sqrt(left[0] / np.sum((s[:, 0] * t) ** 2)))
-        else:
-            start = np.array([math.sqrt(np.min(left / (len(a) * np.maximum(row**2, 1e-300)))) for row in s])
-            unit = float(np.sum(a / start**k))
-            found = minimize(
-                lambda x: float(np.sum(a / (start * np.exp(x)) ** k)) / unit, np.zeros(len(a)), method="SLSQP",
-                jac=lambda x: -k * a / (start * np.exp(x)) ** k / unit,
-                constraints={
-                    "type": "ineq", "fun": lambda x: 1.0 - ((s * (start * np.exp(x))[:, None]) ** 2).sum(axis=0) / left,
-                    "jac": lambda x: -2.0 * ((s * (start * np.exp(x))[:, None]) ** 2 / left).T,
-                }, options={"maxiter": 500, "ftol": 1e-14},
-            )  # fmt: skip
-            t = start * np.exp(found.x)
-            t = np.asarray(
-                t * math.sqrt(float(np.min(left / ((s * t[:, None]) ** 2).sum(axis=0))))
-            )  # on the constraint
+        t = _lagrange(a, k, s, left)
         return float(np.sum(a / t**k)), dict(zip(names, t.tolist(), strict=True))
 
 
@@ -238,6 +220,27 @@ def _cheapest(
             "the clearances and tolerances that are not free already exceed it; offer finer ones, or raise the limit."
         )
     return best[0], {name: best[1][name] for name in order}
+
+
+def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
+    """Tolerances of least cost ``sum a / t^k`` with ``sum (s t)^2 <= left`` at every pose, s (n, poses)."""
+    if s.shape[1] == 1 and np.all(k == k[0]):
+        t = (a / s[:, 0] ** 2) ** (1.0 / (k[0] + 2.0))
+        return np.asarray(t * math.sqrt(left[0] / np.sum((s[:, 0] * t) ** 2)))
+    from scipy.optimize import minimize
+
+    start = np.array([math.sqrt(np.min(left / (len(a) * np.maximum(row**2, 1e-300)))) for row in s])
+    unit = float(np.sum(a / start**k))
+    found = minimize(
+        lambda x: float(np.sum(a / (start * np.exp(x)) ** k)) / unit, np.zeros(len(a)), method="SLSQP",
+        jac=lambda x: -k * a / (start * np.exp(x)) ** k / unit,
+        constraints={
+            "type": "ineq", "fun": lambda x: 1.0 - ((s * (start * np.exp(x))[:, None]) ** 2).sum(axis=0) / left,
+            "jac": lambda x: -2.0 * ((s * (start * np.exp(x))[:, None]) ** 2 / left).T,
+        }, options={"maxiter": 500, "ftol": 1e-14},
+    )  # fmt: skip
+    t = start * np.exp(found.x)
+    return np.asarray(t * math.sqrt(float(np.min(left / ((s * t[:, None]) ** 2).sum(axis=0)))))  # on the constraint
 
 
 def _power(name: str, one: Any) -> tuple[float, float]:

@@ -54,7 +54,7 @@ from nonsmooth.trajectory.peaks import largest_forces
 from nonsmooth.trajectory.verdict import clearances
 
 #: time [s] for a motion that is sensitive before its end, and the least of it for its statistics
-MINUTE, LEAST = 52.0, 20.0
+WHOLE, LEAST = 40.0, 20.0
 #: metrics by case
 _Cases = Mapping[str, Mapping[str, Any]]
 #: those that are errors of a run
@@ -347,7 +347,7 @@ def compare(
         A setting is not refined further if a run takes longer.
     seconds : [s]
         Time for the statistics of all cases, of a motion that is sensitive before its end; by default what the runs
-        before leave of a minute, and 20 s at least.
+        before leave of 40 s, and 20 s at least.
     show
         Coordinates, contacts, joints, components of reactions, or measures that table and figure show, as pin.x,
         peak-force:pin, or a function of a run; by default of each joint the contact with the largest impulse, and the
@@ -409,7 +409,7 @@ def compare(
     alone = lambda what, share: tell(what, 0.3 * share)  # noqa: E731
     found = _compared(cases, sooner, None, reference, windows, 0.0, slowest, repeats, patience, alone, truth_of.parted)
     tell("statistics", 0.3)
-    left = max(MINUTE - (time.monotonic() - begun), LEAST) if seconds is None else seconds
+    left = max(WHOLE - (time.monotonic() - begun), LEAST) if seconds is None else seconds
     statistics, without = statistics_of({label: trials[label] for label in found.labels}, left)
     tell("done", 1.0)
     settings = {**found.settings, "requested t_end [s]": t_end, "horizon [s]": horizon}

@@ -338,7 +338,7 @@ def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float,
 
     event = _event(ot, lambda u: np.minimum(np.max(states(u), axis=1), FAILED), states.inputs)
     block = min(BLOCK, runs)
-    if not points:
+    if method == "subset":
         algorithm = ot.SubsetSampling(event)
     else:
         parts = [ot.Normal(ot.Point(u), ot.CovarianceMatrix(states.inputs)) for u in points]
@@ -351,7 +351,7 @@ def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float,
     algorithm.run()
     result = algorithm.getResult()
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
-    if points:
+    if method != "subset":
         low, high = max(0.0, probability - half), min(1.0, probability + half)
         return Failure(method, probability, low, high, confidence, states.evaluations, states.derivatives)
     # Bounds of subset simulation, whose result is about lognormal. Chains of a subset start from products of the one

@@ -61,7 +61,7 @@ def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | N
     return next((one for one in names if one in known), None)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Starts:
     """Initial states of a system with other parameters: least motion closes joints, and ideal ones for clearances."""
 

@@ -394,7 +394,7 @@ class _Runs:
             (level.number, k, level.states.get(k), level.done if k in level.windows else 0, count)
             for level, k, count in tasks
         ]
-        found = outcomes(lambda level, *task: ensembles[level].advance(level, *task), arguments, executor=executor)
+        found = outcomes(lambda number, *task: ensembles[number].advance(number, *task), arguments, executor=executor)
         for n, (number, made) in enumerate(found):
             level, k, count = tasks[number]
             level.failed = level.failed or made.failed

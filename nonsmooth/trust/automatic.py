@@ -134,8 +134,8 @@ class Climb:
         return self.difference.lost - start > LONGER * (self.before.lost - start)
 
     def dear(self, run: Trajectory, stepper: Any, since: float) -> bool:
-        """Whether a finer run would take too long if costs grow by the same factor: where runs without signs of error
-        separate exponentially, or each step calls a solver."""
+        """Note in `spent` and `called` whether a finer run would take too long if costs grow by the same factor, where
+        runs without signs of error separate exponentially, or each step calls a solver."""
         if self.difference is None:
             return False
         separate = not run.verdict.signs and self.difference.rate and not self.extends(float(run.t[0]))
