@@ -2,7 +2,8 @@
 
 Machine code is stored under the digest of its text: a changed comment leaves it valid, and a change of one scheme makes
 the code of that scheme stale only. Parsing takes a fifth of a second: digests that come with the package are stored
-beside a hash of the source files, and read as long as these are unchanged.
+beside a hash of the source files, and read as long as these are unchanged. The text of a user, which may change while
+the package does not, is parsed in each process.
 """
 
 import ast
@@ -10,10 +11,12 @@ import functools
 import hashlib
 import importlib.util
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from nonsmooth.compile import machine
+from nonsmooth.exceptions import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
 #: source files of texts, and of what compiles them
@@ -46,7 +49,7 @@ def digest_of(module: str) -> str:
         shipped = {"sources": "", "texts": {}}
     if shipped["sources"] == SOURCES_AT_START and module in shipped["texts"]:
         return str(shipped["texts"][module])
-    if not module.startswith("nonsmooth."):  # a text of a user, which may change while the package does not
+    if not module.startswith("nonsmooth."):
         return tree_digest(module)
     known = machine.cache_folder() / f"{SOURCES_AT_START[:32]}-{module}.digest"
     digest = machine.read(known)
@@ -60,23 +63,33 @@ def tree_digest(module: str, root: Path = ROOT) -> str:
     """The digest of a text, computed from the syntax trees of the modules of the package that it uses, and of those
     beside it if it is of another one."""
     found: dict[str, str] = {}
-    pending, folders = [module, *COMPILED_BY], {"nonsmooth": root}
-    spec = importlib.util.find_spec(module.partition(".")[0])
-    beside = Path(spec.origin).resolve() if spec and spec.origin else root
-    beside = beside.parent.parent if beside.name == "__init__.py" else beside.parent
+    pending, own, beside = [module, *COMPILED_BY], None, root.parent
+    if not module.startswith("nonsmooth."):
+        spec = None if module == "__main__" else importlib.util.find_spec(module)
+        file = getattr(sys.modules.get(module), "__file__", None) if spec is None else spec.origin
+        if file is None:
+            raise InputError(f"The text {module} of a stepper is in no file; write it in a module, and give its name.")
+        own = Path(file).resolve()
+        beside = own.parents[module.count(".") + (own.name == "__init__.py")]
     while pending:
         name = pending.pop()
         first, *parts = name.split(".")
-        path = folders.get(first, beside / first).joinpath(*parts).with_suffix(".py")
+        path = (root if first == "nonsmooth" else beside / first).joinpath(*parts)
+        package, path = path / "__init__.py", path.with_suffix(".py")
+        if own is not None and name == module:
+            path = own
+        elif first != "nonsmooth" and package.is_file():
+            path = package
         if name in found or not path.is_file():  # a package, a name within a module, or of another library
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found[name] = "".join(_written(tree))
-        for node in tree.body:
+        for node in tree.body if first == "nonsmooth" else ast.walk(tree):
             if isinstance(node, ast.Import):
                 pending += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                above = name.split(".")[: -node.level] if node.level else []
+                within = len(parts) + 1 - node.level + (path.name == "__init__.py")
+                above = [first, *parts][:within] if node.level else []
                 source = ".".join([*above, *filter(None, [node.module])])
                 pending += [source, *(f"{source}.{alias.name}" for alias in node.names)]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()

@@ -142,7 +142,8 @@ class Compliant(Law):
             count = ca.vertcat(*forces).numel(), ca.SX(rates).numel()
             usual = SimpleNamespace(**usual_values(self))
             numbers = {one: float(value) for one, value in self.coefficients(usual).items()}
-            limits = [one.quantity for one in self.limits(usual, SimpleNamespace(**numbers))]
+            limits, kinds = self.limits(usual, SimpleNamespace(**numbers)), (*LIMITED, *self.numbers())
+            unknown = [one.quantity for one in limits if one.quantity not in kinds]
         except Exception as error:  # whatever a law of somebody else raises
             said, lacks = str(error).partition("\n")[0], getattr(error, "name", None)
             remedy = (
@@ -157,12 +158,10 @@ class Compliant(Law):
                 f"Compliant: {name} must return one expression for each force, and a column of {states} rates of its "
                 f"states, got {count[0]} for {2 + tangents} and {count[1]}."
             )
-        kinds = (*LIMITED, *self.numbers())
-        for limit in limits:
-            if limit not in kinds:
-                raise InputError(
-                    f"Compliant: {name} has a limit of {shown(limit)}; limits are of one of {', '.join(kinds)}."
-                )
+        if unknown:
+            raise InputError(
+                f"Compliant: {name} has a limit of {shown(unknown[0])}; limits are of one of {', '.join(kinds)}."
+            )
 
     @property
     def bristles(self) -> tuple[tuple[str, str], ...]:

@@ -159,7 +159,7 @@ class Corners:
                 first, rate, a, b = first[moves], rate[moves], a[moves], b[moves]
                 ends = np.sort([first, first + rate * (b - a)], axis=0)
                 low, high = np.ceil(ends[0]), np.floor(ends[1])
-                if not whole:
+                if not whole:  # zero is the only goal
                     low, high = np.maximum(low, 0.0), np.minimum(high, 0.0)
                 number = np.maximum(high - low + 1.0, 0.0)
                 if np.sum(number) <= MOST_ROUNDED:

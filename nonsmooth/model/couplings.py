@@ -1,9 +1,10 @@
 """Couplings of two bodies by gears, racks, threads, belts and ropes: ideal, or with backlash.
 
-A coupling is one displacement [m], that of teeth or of a belt at the pitch circles, which is zero in an ideal one and
-within half of the backlash otherwise. It counts the turns of both bodies, so that nothing drifts over any number of
-them, and acts at the pitch point: bearings receive the force of the teeth, and an axle may be carried along, as in a
-planetary gear. The pressure angle, which adds a force along the line of centres, is left out.
+A coupling is one displacement [m], that of teeth or of a belt at the pitch circles, or along a thread, which is zero
+in an ideal one and within half of the backlash otherwise. It counts the turns of both bodies, a thread by its
+displacement, so that nothing drifts over any number of them, and acts at the pitch point: bearings receive the force
+of the teeth, and an axle may be carried along, as in a planetary gear. The pressure angle, which adds a force along
+the line of centres, is left out.
 """
 
 from collections.abc import Mapping
@@ -253,7 +254,7 @@ class _Threaded(_Coupled):
     def check_together(self, numbers: Mapping[str, float]) -> None:
         super().check_together(numbers)
         if not abs(numbers["pitch"]) > 2 * numbers.get("backlash", 0.0):
-            raise self.error("pitch must not be zero, and more than twice as long as the backlash.")
+            raise self.error("pitch must be more than twice as long as the backlash, and not zero.")
 
     def displacement(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         return thread(a, b, p)[1]
@@ -288,8 +289,9 @@ class Thread(_Threaded, _Ideal):
 class ThreadBacklash(_Threaded, _Loose):
     """Thread with axial play: ``g_low = j/2 + s``, ``g_high = j/2 - s``, s the displacement of b beyond its turn.
 
-    ``s = d - h psi`` over any number of turns, with the displacement d along the axis, the angle psi of b relative to
-    a, and h = pitch/(2 pi). Between the same two bodies a `Cylindrical` joint and this are a `Screw` with play.
+    ``s = d - h psi`` for any number of turns, up to whole pitches, which the screw cannot jump, with the displacement d
+    along the axis, the angle psi of b relative to a, and h = pitch/(2 pi). Between the same two bodies a `Cylindrical`
+    joint and this are a `Screw` with play.
 
     Parameters
     ----------

@@ -425,8 +425,7 @@ class _Runs:
             if more is not None:
                 windows, members = more
                 continue
-            cost = 3.0 * self.levels[-1].seconds * windows * members  # of the next finer steps
-            if len(self.levels) < 2 or not self._differ() or not cost / width(self.executor) < self.left:
+            if len(self.levels) < 2 or not self._differ() or not self._affords_finer(windows, members):
                 return self._conclude(windows)
             coarse = self.levels.pop(0)
             self.rejected = self.rejected or (coarse, self._parts([coarse]))
@@ -459,11 +458,17 @@ class _Runs:
             self.given_up += [f"{level.words}: {level.failed}" for level in lost]
             kept = [level for level in self.levels if not level.failed]
             self.levels = kept if kept else lost[-1:]
+            if kept and not self._affords_finer(windows, members):
+                return
             if not self.next_level() and not kept:
                 raise NonsmoothError(f"The runs fail with all steps that were tried: {self.given_up[-1]}")
             self.levels = [level for level in self.levels if not level.failed]
             if len(self.levels) < 2:
                 self.next_level()
+
+    def _affords_finer(self, windows: int, members: int) -> bool:
+        """Whether the time that is left suffices for the next finer steps."""
+        return 3.0 * self.levels[-1].seconds * windows * members / width(self.executor) < self.left
 
     def _cost(self, windows: int, members: int) -> float:
         """Seconds that it takes to come to so many windows and members."""
@@ -624,6 +629,8 @@ class _Runs:
         if wrong:
             worst = max(wrong, key=lambda one: abs(one.offset[0]) - one.offset[1])
             parts.append(f"{first} is biased: {worst.name} {_percent(*worst.offset)}")
+        if len(self.levels) < 2:
+            parts.append("the bias of steps was not tested, for want of time")
         if differ:
             parts.append("finer steps still differ, so that a bias remains")
         if self.precision is not None:

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from nonsmooth import (
     EventDriven,
     GaussQP,
     GeneralizedAlpha,
+    InputError,
     Landing,
     MoreauJean,
     simulate,
@@ -166,25 +168,41 @@ def test_a_change_makes_the_texts_that_use_it_stale(sources, changed, stale):
     assert {text for text in before if digests.tree_digest(text, sources) != before[text]} == stale
 
 
-def test_a_text_of_a_user_is_found_by_what_it_and_the_modules_beside_it_say(tmp_path, monkeypatch):
+@pytest.mark.parametrize("package", [True, False], ids=["package", "folder"])
+def test_a_text_of_a_user_is_found_by_what_it_and_the_modules_beside_it_say(package, tmp_path, monkeypatch):
     """Else a changed text ran on by the machine code of its former self."""
-    package = tmp_path / "own"
-    package.mkdir()
-    for name, text in {
-        "__init__": "",
-        "text": "from nonsmooth.step import rows\nfrom . import helper\nfrom own.constants import THETA\n",
+    name = f"own_{package}".lower()
+    own = tmp_path / name
+    own.mkdir()
+    texts = {
+        "text": f"from nonsmooth.step import rows\nfrom . import helper\nfrom {name}.constants import THETA\n",
         "helper": "import json\n\ndef share():\n    return 1.0\n",
         "constants": "THETA = 0.5\n",
-    }.items():
-        (package / f"{name}.py").write_text(text, encoding="utf-8")
+    }
+    for file, text in (texts | ({"__init__": ""} if package else {})).items():
+        (own / f"{file}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    seen = [digests.tree_digest("own.text")]
-    for name, more in (("text", "A = 1"), ("helper", "B = 1"), ("constants", "C = 1"), ("helper", "# said")):
-        with (package / f"{name}.py").open("a", encoding="utf-8") as file:
-            file.write(f"{more}\n")
+    seen = [digests.tree_digest(f"{name}.text")]
+    changes = [("text", "A = 1"), ("helper", "B = 1"), ("constants", "C = 1"), ("helper", "# said")]
+    for file, more in [*changes, *([("__init__", "D = 1")] if package else [])]:
+        with (own / f"{file}.py").open("a", encoding="utf-8") as opened:
+            opened.write(f"{more}\n")
         digests.digest_of.cache_clear()
-        seen.append(digests.digest_of("own.text"))
-    assert len(set(seen)) == 4  # a remark changes nothing
+        seen.append(digests.digest_of(f"{name}.text"))
+    assert len(set(seen)) == len(seen) - 1  # a remark changes nothing
+
+
+def test_a_text_of_a_script_is_that_of_its_file(tmp_path, monkeypatch):
+    script = tmp_path / "script.py"
+    script.write_text("A = 1\n", encoding="utf-8")
+    main = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with pytest.raises(InputError, match="is in no file; write it in a module"):
+        digests.tree_digest("__main__")
+    main.__file__ = str(script)
+    before = digests.tree_digest("__main__")
+    script.write_text("A = 2\n", encoding="utf-8")
+    assert digests.tree_digest("__main__") != before
 
 
 def test_the_digest_covers_what_sources_import():
