@@ -63,7 +63,7 @@ def tree_digest(module: str, root: Path = ROOT) -> str:
     """The digest of a text, computed from the syntax trees of the modules of the package that it uses, and of those
     beside it if it is of another one."""
     found: dict[str, str] = {}
-    pending, own, beside = [module, *COMPILED_BY], None, root.parent
+    pending, beside, own = [module, *COMPILED_BY], root.parent, None
     if not module.startswith("nonsmooth."):
         spec = None if module == "__main__" else importlib.util.find_spec(module)
         file = getattr(sys.modules.get(module), "__file__", None) if spec is None else spec.origin
@@ -76,11 +76,14 @@ def tree_digest(module: str, root: Path = ROOT) -> str:
         first, *parts = name.split(".")
         path = (root if first == "nonsmooth" else beside / first).joinpath(*parts)
         package, path = path / "__init__.py", path.with_suffix(".py")
-        if own is not None and name == module:
-            path = own
-        elif first != "nonsmooth" and package.is_file():
-            path = package
-        if name in found or not path.is_file():  # a package, a name within a module, or of another library
+        if first != "nonsmooth":
+            if own is None or "." in module and first != module.partition(".")[0]:  # of another library
+                continue
+            if name == module:
+                path = own
+            elif "." in module and package.is_file():
+                path = package
+        if name in found or not path.is_file():  # a package, or a name within a module
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found[name] = "".join(_written(tree))

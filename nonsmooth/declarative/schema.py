@@ -274,7 +274,7 @@ def _union(forms: list[_Form]) -> Any:
             return "<list>" if "<list>" in tags and any(isinstance(one, dict) for one in value) else "<components>"
         if isinstance(value, (int, float)) and "<bool>" in tags or not isinstance(value, (int, float, str)):
             return None
-        return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
+        return next((one for one in ("<number>", "<int>", "<word>") if one in tags), None)
 
     return Annotated[Union[tagged], Discriminator(tag)]  # noqa: UP007
 

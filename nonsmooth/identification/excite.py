@@ -246,23 +246,10 @@ class _Search:
             states = [shape @ x.reshape(len(self.Y.drives), -1).T for shape in self.shapes]
             Y, slopes = self.Y.with_derivatives(*states)
             W, dW = self.base.reduced(Y), self.base.reduced(slopes)
-            # the criterion, and its derivative by the entries of W (n, drives, parameters)
-            word, (U, s, Vt) = self.chosen.criterion, np.linalg.svd(W.reshape(-1, W.shape[-1]), full_matrices=False)
-            s = np.maximum(s, 1e-300)
-            if word == "D":
-                value, by_W = -2 * np.sum(np.log(s)), -2 * (U / s) @ Vt
-            elif word == "A":  # the logarithm of the trace, which has the same minimum and a better scale
-                trace = float(np.sum(s**-2))
-                value, by_W = np.log(trace), (U * (-2 * s**-3 / trace)) @ Vt
-            else:
-                least = -np.outer(U[:, -1], Vt[-1]) / s[-1]
-                if word == "E":
-                    value, by_W = -2 * np.log(s[-1]), 2 * least
-                else:
-                    value, by_W = np.log(s[0] / s[-1]), np.outer(U[:, 0], Vt[0]) / s[0] + least
-            by_state, nd = np.einsum("ndp,nkdp->nk", by_W.reshape(W.shape), dW), len(self.Y.drives)
+            value, by_W = _criterion(self.chosen.criterion, W)
+            by_state, nd = np.einsum("ndp,nkdp->nk", by_W, dW), len(self.Y.drives)
             gradient = [sum(self.shapes[k].T @ by_state[:, k * nd + d] for k in range(3)) for d in range(nd)]
-            rows = [(np.array([float(value)]), np.concatenate(gradient)[None])]
+            rows = [(np.array([value]), np.concatenate(gradient)[None])]
             if self.bounds.force is not None:
                 rows.append(self._forces(Y, slopes, states))
             if self.bounds.clear is not None:
@@ -325,6 +312,22 @@ def _differences(function: Callable[..., Array], states: list[Array], count: int
         ahead, behind = (function(*(s + sign * c for s, c in zip(states, change, strict=True))) for sign in (1, -1))
         slopes.append((ahead - behind) / (2 * STEP) if count is None or k < count else np.zeros_like(ahead))
     return np.stack(slopes, axis=1)
+
+
+def _criterion(word: str, W: Array) -> tuple[float, Array]:
+    """Value and its derivative by the entries of W (n, drives, parameters)."""
+    shape, flat = W.shape, W.reshape(-1, W.shape[-1])
+    U, s, Vt = np.linalg.svd(flat, full_matrices=False)
+    s = np.maximum(s, 1e-300)
+    if word == "D":
+        return float(-2 * np.sum(np.log(s))), (-2 * (U / s) @ Vt).reshape(shape)
+    if word == "A":  # the logarithm of the trace, which has the same minimum and a better scale
+        trace = float(np.sum(s**-2))
+        return float(np.log(trace)), ((U * (-2 * s**-3 / trace)) @ Vt).reshape(shape)
+    least = -np.outer(U[:, -1], Vt[-1]) / s[-1]
+    if word == "E":
+        return float(-2 * np.log(s[-1])), 2 * least.reshape(shape)
+    return float(np.log(s[0] / s[-1])), (np.outer(U[:, 0], Vt[0]) / s[0] + least).reshape(shape)
 
 
 def minimise(values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int) -> Array:

@@ -54,8 +54,10 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         for group, found in e.forces(t, at, p):
             for values in found[1:]:
                 undefined += group.members[~np.isfinite(values).all(axis=1)].tolist()
-        for k in sorted(undefined):
-            raise loads[k].error("its force is not finite at the start; check its law there, and the start.")
+        if undefined:
+            raise loads[min(undefined)].error(
+                "its force is not finite at the start; check its law there, and the start."
+            )
         check_finite("The applied force along", force, system.names.v)
     if system.ng:
         rows, residual = e.constraints(t, at, p)
@@ -142,7 +144,7 @@ def _check_closed(
     system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "",
     at: tuple[float, Array] | None = None,
 ) -> None:  # fmt: skip
-    """Raise ModelError that names the worst row, and `at` a time with parameters what its driver prescribes there."""
+    """Raise ModelError that names the worst row, and what its driver prescribes `at` a time with these parameters."""
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]

@@ -105,7 +105,10 @@ class Element(metaclass=Called):
             parts = parts_of(value)
             if any(isinstance(one, str) and looks_stated(one) for one in parts):
                 try:
-                    read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
+                    number = partial(in_unit, unit=self.quantity(field).unit)
+                    read = tuple(
+                        stated(one, number) if isinstance(one, str) and looks_stated(one) else one for one in parts
+                    )
                 except InputError as error:
                     raise self.error(f"{field}: {error}") from None
                 object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])

@@ -270,7 +270,7 @@ def looks_stated(text: str) -> bool:
 def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Toleranced:
     """The fit or the toleranced dimension that a text states; InputError for another one. ``"20 H7/g6 max uniform"``
     has a size in mm, and may name a limit or a radial clearance [m] and a distribution; ``"0.12 ±3e-5 uniform"`` is in
-    SI units, unless `number` reads texts such as ``"120 mm"``."""
+    SI units, or with units, ``"120 ±0.03 mm"``, where `number` reads texts such as ``"120 mm"``."""
     found = CLASSES.search(text)
     if found is not None and not SIGN.search(text[: found.start()]):
         return _fit(text, found)
@@ -288,9 +288,10 @@ def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Tol
             unit = tolerance.lstrip("0123456789.eE+-").strip() if re.fullmatch(NUMBER, nominal) else ""
             values = number(f"{nominal} {unit}".strip()), number(tolerance)
     except ValueError:
+        also = "" if number is None else ', or with a unit, as "120 ±0.03 mm"'
         raise InputError(
             f'"{text}" is no toleranced dimension; write the nominal number and its tolerance in SI units, as '
-            '"0.12 ±3e-5".'
+            f'"0.12 ±3e-5"{also}.'
         ) from None
     return Toleranced(*values, distribution=distribution)
 

@@ -151,8 +151,8 @@ def review(
     placed = _Placed(elements)
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed, redundant),
-        _bearings(placed), _points(placed) if assembled else (), _boxes(placed), _laws(placed),
-        _motion(placed, freedom),
+        _bearings(placed), _points(placed) if assembled else (), _boxes(placed), _springs(placed),
+        _laws(placed), _motion(placed, freedom),
     )  # fmt: skip
     return [Remark(name, text) for part in parts for name, holds, text in part if holds]
 
@@ -308,12 +308,12 @@ def _drivers(m: _Placed, redundant: Sequence[Redundant]) -> Iterator[Rule]:
     for found in redundant:
         joints = list(dict.fromkeys(row.partition(".")[0] for row in (found.name, *found.follows_from)))
         moving = [every[name] for name in joints if name in every]
-        for driver in moving if len(moving) == 1 else ():
-            if isinstance(driver, PrescribedMotion) and callable(driver.motion):
-                others = " and ".join(f'"{name}"' for name in joints if name != driver.name)
-                yield ("driven-fixed", _speed(driver) is not None,
-                       f'"{driver.name}" drives the {driver.coordinate} of "{driver.body_names()[-1]}", which {others} '
-                       "hold at the start; drive a coordinate that is free.")
+        driver = moving[0] if len(moving) == 1 else None
+        if isinstance(driver, PrescribedMotion) and callable(driver.motion):
+            others = " and ".join(f'"{name}"' for name in joints if name != driver.name)
+            yield ("driven-fixed", _speed(driver) is not None,
+                   f'"{driver.name}" drives the {driver.coordinate} of "{driver.body_names()[-1]}", which {others} '
+                   "hold at the start; drive a coordinate that is free.")
 
 
 def _bearings(m: _Placed) -> Iterator[Rule]:
@@ -354,21 +354,22 @@ def _points(m: _Placed) -> Iterator[Rule]:
                "of the others meet; is one of its points wrong? Bodies have been moved to close it.")
 
 
-def _laws(m: _Placed) -> Iterator[Rule]:
-    """Laws of springs and of contacts."""
-    for spring in (one for one in m.elements if isinstance(one, Spring)):
-        rest, name = spring.free_length, spring.name
-        if rest is not None and len(m.spots[name]) == 2:
-            length = m.apart(spring)
-            yield ("spring", not rest / STRETCH <= length <= STRETCH * rest,
-                   f'spring "{name}" begins at {length:.3g} m, but its free length is {rest:g} m.')
-        moved = [body for one, body in m.bodies.items() if one in spring.body_names() and hasattr(body, "mass")]
-        if spring.stiffness > 0 and moved:
+def _springs(m: _Placed) -> Iterator[Rule]:
+    for one in (one for one in m.elements if isinstance(one, Spring)):
+        if one.free_length is not None and len(m.spots[one.name]) == 2:
+            length = m.apart(one)
+            yield ("spring", not one.free_length / STRETCH <= length <= STRETCH * one.free_length,
+                   f'spring "{one.name}" begins at {length:.3g} m, but its free length is {one.free_length:g} m.')
+        moved = [body for name, body in m.bodies.items() if name in one.body_names() and hasattr(body, "mass")]
+        if one.stiffness > 0 and moved:
             light = min(moved, key=lambda body: float(body.mass))
-            often = math.sqrt(spring.stiffness / float(light.mass)) / (2 * math.pi)
+            often = math.sqrt(one.stiffness / float(light.mass)) / (2 * math.pi)
             yield ("spring", often > VIBRATES,
-                   f'spring "{name}" of {spring.stiffness:g} N/m lets "{light.name}" of {light.mass:g} kg vibrate at '
+                   f'spring "{one.name}" of {one.stiffness:g} N/m lets "{light.name}" of {light.mass:g} kg vibrate at '
                    f"{often:.2g} Hz; stiffness is in N/m.")
+
+
+def _laws(m: _Placed) -> Iterator[Rule]:
     weight = EARTH * sum(float(getattr(body, "mass", 0.0)) for body in m.bodies.values())
     for one in (one for one in m.elements if isinstance(one, Contact)):
         law = one.contact

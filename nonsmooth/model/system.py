@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
@@ -306,8 +306,14 @@ class System:
     def toleranced(self, changes: Mapping[str, Any] | None = None) -> dict[str, Fit | Toleranced]:
         """Parameters given as fits or with a tolerance, by name, with `changes` by name applied."""
         own = {f"{e.name}.{label}": one for e in self.elements for label, one in e.toleranced().items()}
-        changed = {k: stated(x) if isinstance(x, str) and looks_stated(x) else x for k, x in (changes or {}).items()}
+        changed = {name: self.stated(name, one) for name, one in (changes or {}).items()}
         return {name: one for name, one in {**own, **changed}.items() if isinstance(one, Fit | Toleranced)}
+
+    def stated(self, name: str, value: Any) -> Any:
+        """The fit or toleranced dimension that a text states for a parameter; any other value as it is."""
+        if not isinstance(value, str) or not looks_stated(value):
+            return value
+        return stated(value, partial(in_unit, unit=self.unit_of(name)))
 
     def unit_of(self, name: str) -> str:
         """Unit of a parameter, "m" of ``"pin.clearance"``; empty for any other name."""
@@ -327,8 +333,7 @@ class System:
             if name not in order:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
             owner, _, label = name.partition(".")
-            if isinstance(value, str) and looks_stated(value):
-                value = stated(value)
+            value = self.stated(name, value)
             if isinstance(value, Fit):
                 elements[owner].check_stated(label, value)
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import time
@@ -14,8 +15,9 @@ import numpy as np
 from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
+from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import shown
+from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -58,7 +60,8 @@ def explore(
     -------
     anywidget.AnyWidget
         Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
-        parameters by name, what is shown, and one line about it. Setting ``values`` does the same as the sliders.
+        parameters by name, what is shown, and one line about it. Setting ``values``, all or some, numbers in SI units
+        or with their unit, does the same as the sliders; ``run`` is None where they are refused.
     """
     from nonsmooth.plots.labels import display, shown_unit
 
@@ -115,9 +118,19 @@ def _kind() -> Any:
         ) -> None:  # fmt: skip
             super().__init__(sliders=sliders, values={one["name"]: one["value"] for one in sliders})
             self._given = system, stepper, words, options
+            self._taken: dict[str, float] = dict(self.values)
             self.run: Trajectory | None = None
             self._again()
             self.observe(self._again, names="values")
+
+        @traitlets.validate("values")
+        def _completed(self, proposal: Any) -> dict[str, Any]:
+            """Values in SI units; of those that are not given the last that were taken."""
+            found = self._taken | proposal.value if hasattr(self, "_taken") else proposal.value
+            for name, value in found.items():
+                with contextlib.suppress(InputError):  # which is said where it is run
+                    found[name] = in_si(name, value, self._given[0].unit_of(name)) if isinstance(value, str) else value
+            return found
 
         def _again(self, change: Any = None) -> None:
             """Run with the values of the sliders, and show it."""
@@ -129,9 +142,9 @@ def _kind() -> Any:
                     if name not in ends:
                         raise InputError(f'There is no slider "{name}"; there are {", ".join(ends)}.')
                     low, high = ends[name]
-                    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                    if not is_number(value) or not low <= value <= high:
                         raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
-                values = {name: float(value) for name, value in self.values.items()}
+                values = self._taken = {name: float(value) for name, value in self.values.items()}
                 try:
                     self.run = run = simulate(system, stepper, parameters=values, progress=False, **options)
                     self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"

@@ -159,31 +159,15 @@ def _whole(text: str | None) -> int:
 
 
 def _take_files(source: Source, root: Element) -> None:
-    """Replace each name of a file by that of a copy, after it was checked; of a URDF file meshes that MuJoCo does not
-    read, or that are not there, are removed."""
+    """Replace each name of a file by that of a copy, after it was checked."""
     folder, total = "", 0
     for compiler in root.iter("compiler"):
         compiler.attrib.pop("texturedir", None)
         compiler.attrib.pop("strippath", None)
         assets = compiler.attrib.pop("assetdir", folder)
         folder = compiler.attrib.pop("meshdir", assets)
-    for link in root.iter("link") if source.urdf else ():
-        for child in link.findall("collision"):
-            mesh = child.find("geometry/mesh")
-            if mesh is None:
-                continue
-            # a mesh package://name/path is looked for by its path in the folder, from which leading parts are left out;
-            # one outside of the folder is refused where it would be read
-            name = mesh.get("filename", "")
-            parts = [one for one in re.sub(r"^\w+://", "", name).split("/") if one]
-            tails = ("/".join(parts[i:]) for i in range(len(parts)))
-            outside = ".." in parts or name.startswith("/")
-            there = name if outside else next((one for one in tails if (source.folder / folder / one).is_file()), "")
-            if there.lower().endswith(MESH_ENDINGS):
-                mesh.set("filename", there)
-            else:
-                source.taken_out.append((link.get("name", "link"), f"the mesh {name}"))
-                link.remove(child)
+    if source.urdf:
+        _take_out(source, root, folder)
     for element in root.iter():
         for key in [one for one in element.attrib if one.startswith("file")]:
             name = element.attrib[key]
@@ -199,3 +183,25 @@ def _take_files(source: Source, root: Element) -> None:
                 element.set("name", PurePosixPath(name.replace("\\", "/")).stem)
             element.set(key, f"file{len(source.files)}{PurePosixPath(name).suffix.lower()}")
             source.files[element.attrib[key]] = data
+
+
+def _take_out(source: Source, root: Element, folder: str) -> None:
+    """Remove meshes of a URDF file that MuJoCo does not read, or that are not there.
+
+    A mesh ``package://name/path`` is looked for by its path in the folder, from which leading parts are left out.
+    """
+    for link in root.iter("link"):
+        for child in link.findall("collision"):
+            mesh = child.find("geometry/mesh")
+            if mesh is None:
+                continue
+            name = there = mesh.get("filename", "")
+            parts = [one for one in re.sub(r"^\w+://", "", name).split("/") if one]
+            if ".." not in parts and not name.startswith("/"):  # one outside is refused where it would be read
+                tails = ("/".join(parts[i:]) for i in range(len(parts)))
+                there = next((one for one in tails if (source.folder / folder / one).is_file()), "")
+            if there.lower().endswith(MESH_ENDINGS):
+                mesh.set("filename", there)
+            else:
+                source.taken_out.append((link.get("name", "link"), f"the mesh {name}"))
+                link.remove(child)

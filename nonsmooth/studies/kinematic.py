@@ -361,7 +361,8 @@ class Kinematics:
                 along = basis.T @ vector
                 if not np.linalg.norm(along) > 0.0:
                     why = "the static load in it vanishes" if loaded else f"{shown(direction)} is along its axis"
-                    give = f'give {"an angle in rad" if d == 2 else "a vector"}, or "{ANY}" for a random one'
+                    kind = "an angle" if d == 2 else "a vector"
+                    give = f'give {kind} in directions, or "{ANY}" for a random one, as {{"{name}": "{ANY}"}}'
                     raise InputError(f'"{name}" has no direction, since {why}: {give}.')
                 towards.append(basis @ along / np.linalg.norm(along))
             found.append(_Slack(name, columns, basis, towards))

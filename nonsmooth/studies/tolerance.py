@@ -25,6 +25,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
+from nonsmooth.quantities import in_si
 from nonsmooth.settings import is_number, is_one, require
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
@@ -32,6 +33,7 @@ from nonsmooth.studies.arguments import check_count, check_share, mapping, numbe
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
+from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
@@ -323,7 +325,7 @@ class Tolerance(Result):
 
 @telling
 def tolerance(
-    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float], *, limit: float,
+    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float], *, limit: float | str,
     clearances: Mapping[str, Any] | None = None, others: Mapping[str, Any] | None = None,
     factors: Sequence[float] | Array | None = None, runs: int = 400, coverage: float = 0.95, confidence: float = 0.95,
     seed: int = 0, t_end: float | None = None, dt: float | StepControl | None = None, level: str = "dynamic",
@@ -372,6 +374,10 @@ def tolerance(
     output : path, optional, the sweep's dataset, which makes the study resumable
     """  # noqa: E501
     require(is_one(level, LEVELS), f"level must be one of {', '.join(LEVELS)}", level)
+    if isinstance(limit, str):
+        of = metric.replace("deviation:", "final:", 1) if isinstance(metric, str) else metric
+        (accepted,) = metrics_of([of], system_of(mechanism, mapping("arguments", arguments)))
+        limit = float(in_si("limit", limit, accepted.unit or "-"))
     require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
     check_count("runs", runs)
     check_share("coverage", coverage)

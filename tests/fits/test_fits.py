@@ -91,6 +91,8 @@ def test_everywhere_a_clearance_is_taken(tmp_path):
         pin = RevoluteClearance("pin", "a", "b", clearance=clearance, at_a=("0.12 ±3e-5", 0.0), contact=SMOOTH)
         assert pin.numbers()["clearance"] == 1.2e-5 and pin.numbers()["at_a_x"] == 0.12
         assert pin.toleranced() == {"clearance": 1.2e-5, "at_a_x": 0.12}
+    with_units = RevoluteClearance("pin", "a", "b", clearance=1e-5, at_a=("120 ±0.03 mm", 0.0), contact=SMOOTH)
+    assert with_units.toleranced()["at_a_x"].tolerance == pytest.approx(3e-5, rel=1e-15)
     guide = PrismaticClearance("guide", "a", "b", length=0.04, clearance="40 H8/f7", contact=SMOOTH)
     assert guide.numbers()["clearance"] == pytest.approx((25e-6 + 25e-6 + 39e-6 + 25e-6) / 4)
     system = slider_crank_revolute(clearance=Fit(20e-3, "H7", "g6")).build()

@@ -62,8 +62,12 @@ def test_values_without_a_run_say_why(system: Any) -> None:
     ):
         widget.values = values
         assert (widget.said, widget.run, widget.document, widget.busy) == (said, None, "", False)
-    widget.values = {"pin.clearance": 1e-4}
+    widget.values = {"slider.mass": 0.2}
+    widget.values = {"pin.clearance": "0.1 mm"}  # others stay as they are
     assert widget.run is not None and widget.document
+    assert widget.values == pytest.approx({"pin.clearance": 1e-4, "slider.mass": 0.2}, rel=1e-15)
+    widget.values = {"pin.clearance": "1 kg"}
+    assert widget.said == "\"pin.clearance\" must be a number from 1e-05 to 0.001, got '1 kg'."
     far = explore(system, EventDriven(), parameters={"shaft.at_b_x": (-0.03, -0.02)}, **GIVEN)
     far.values = {"shaft.at_b_x": -0.03}  # the crank does not reach its shaft then
     assert far.run is None and "shaft" in far.said

@@ -252,6 +252,15 @@ def test_a_deviation_is_a_distance():
             tolerance(crank(), None, "deviation:slider.x", limit=-4e-5, **level)
 
 
+def test_a_limit_may_have_its_unit():
+    given = {"level": "kinematic", "pose": POSE, "directions": {"pin": 0.0}, "runs": 100}
+    assert tolerance(crank(), None, "deviation:slider.x", limit="30 um", **given).limit == pytest.approx(
+        3e-5, rel=1e-15
+    )
+    with pytest.raises(InputError, match="limit .*30 kg"):
+        tolerance(crank(), None, "deviation:slider.x", limit="30 kg", **given)
+
+
 def test_yield_at_the_kinematic_level(tmp_path):
     """Against the exact share; quantiles and shares of the variance to first order; figure and dataset."""
     pytest.importorskip("SALib")

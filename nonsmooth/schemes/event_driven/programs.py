@@ -292,7 +292,8 @@ class EventPrograms:
         if self._limited != REPEATED:
             return
         # a load that jumps within the velocities of some steps, as dry friction by sign() does, or round-off
-        v, _ = self._motion("v"), m.at(t, q)
+        v = self._motion("v")
+        m.at(t, q)  # where the mass matrix is needed
         change = NEAR * mean * m.metric.change(m.force(t, q, v))
         ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)
         jump = np.abs(ahead - behind)
