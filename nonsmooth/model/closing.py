@@ -37,6 +37,8 @@ STATIONARY = 1e-9
 DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
 #: times that velocities are solved for: once, and again for what round-off has left where they are large
 REFINED = 2
+#: residual [m or rad] up to which a pose is one: at the end of the reach the iteration converges no further
+NEARLY = 1e-7
 #: number of joints named in an error message
 NAMED = 3
 
@@ -93,8 +95,8 @@ def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby
     """Coordinates that satisfy joints and drivers, from q and, unless `nearby`, from perturbed guesses; or None."""
     guess = _reached(system, t, q, parameters, 0)
     if nearby:
-        found = _descended(system, t, guess, parameters)
-        return found.q if found.worst <= CLOSED else None
+        found = guess if guess.worst <= NEARLY else _descended(system, t, guess, parameters)
+        return found.q if found.worst <= NEARLY else None
     try:
         return _closed(system, t, guess, parameters)[0].q
     except ModelError:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from loops import some
+from scipy.optimize import brentq
 
 import nonsmooth as ns
 from nonsmooth import cli
@@ -223,3 +226,37 @@ def test_other_failures_do_not_blame_the_driver() -> None:
     run = ns.simulate(system, ns.EventDriven(), t_end=0.55, dt=ns.ErrorControl(1e-6, 1e-8, 1e-6, 1e-2))
     assert beyond_reach(system, system.parameter_values, run.end, 0.0, 1.0) == ""
     assert "after t = 0.60000" in beyond_reach(system, system.parameter_values, run.end, 0.0, 11.0)
+
+
+def test_a_reach_ends_where_that_of_the_same_branch_does() -> None:
+    """An RSSR linkage up to 6.3350 ms, by its closed form; there the joints are singular, and closing them from the
+    last step led to earlier times or to another branch."""
+    r, L, R, Q, w = 0.06, 0.30, 0.12, np.array([0.20, 0.15, 0.0]), 4 * np.pi
+
+    def cosine(
+        t: float,
+    ) -> tuple[
+        float, np.ndarray
+    ]:  # of the rocker's angle from the direction to the end of the crank; 1 where the reach ends
+        d = Q - r * np.array([np.cos(w * t), np.sin(w * t), 0.0])
+        return (L**2 - R**2 - d @ d) / (2 * R * np.hypot(d[1], d[2])), d
+
+    reach = brentq(lambda t: abs(cosine(t)[0]) - 1.0, 1e-3, 1e-2)
+    C, d = cosine(0.0)
+    psi = np.arctan2(d[2], d[1]) + np.arccos(C)
+    A, B = np.array([r, 0.0, 0.0]), Q + R * np.array([0.0, np.cos(psi), np.sin(psi)])
+    turned = (np.cos(psi / 2), np.sin(psi / 2), 0.0, 0.0)
+    model = ns.Model([
+        ns.Ground(), ns.SpatialBody("crank", mass=0.2, inertia=(1e-5, 1e-4, 1e-4), position=A / 2),
+        ns.SpatialBody("rod", mass=0.4, inertia=(3e-3, 3e-3, 1e-4), position=(A + B) / 2),
+        ns.SpatialBody("rocker", mass=0.3, inertia=(4e-4, 1e-5, 4e-4), position=(Q + B) / 2, quaternion=turned),
+        ns.Revolute("bearing", "ground", "crank", at_b=(-r / 2, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 0, 1)),
+        ns.Spherical("ball", "crank", "rod", at_a=(r / 2, 0, 0), at_b=(0, 0, -L / 2)),
+        ns.Spherical("socket", "rod", "rocker", at_a=(0, 0, L / 2), at_b=(0, R / 2, 0)),
+        ns.Revolute("pivot", "ground", "rocker", at_a=Q, at_b=(0, -R / 2, 0), axis_a=(1, 0, 0), axis_b=(1, 0, 0)),
+        ns.PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=ns.Ramp(w), axis_a=(0, 0, 1)),
+    ], assemble=True, silence=["no-gravity"])  # fmt: skip
+    with pytest.raises(ns.SimulationFailed) as error:
+        ns.simulate(model.build(), ns.EventDriven(), t_end=0.5, dt=ns.ErrorControl(1e-8))
+    said = float(re.search(r"cannot be closed after t = (\S+) s", str(error.value))[1])
+    assert said == pytest.approx(reach, abs=5e-6)
