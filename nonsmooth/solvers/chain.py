@@ -82,22 +82,18 @@ class Chain:
             if attempts and self.others_left == 0:
                 late = " within the calls of a step"
                 break
-            if solver not in self._sessions:
-                try:
-                    session = solver.setup()
-                except SolverMissing as error:
-                    if solver is self.first:
-                        raise
-                    attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
-                    continue
-                if repr(solver) in self._held:
-                    session.restore(self._held[repr(solver)])  # type: ignore[attr-defined]
-                self._sessions[solver] = session
+            try:
+                session = self._session(solver)
+            except SolverMissing as error:
+                if solver is self.first:
+                    raise
+                attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
+                continue
             name = type(solver).__name__
             self.called[name] = self.called.get(name, 0) + 1
             if attempts and self.others_left is not None:
                 self.others_left -= 1
-            solution = self._sessions[solver].solve(program, guess)
+            solution = session.solve(program, guess)
             self.counts["iterations"] += solution.iterations
             if program.residual(solution) <= CERTIFIED:
                 self.counts["solves"] += 1
@@ -109,6 +105,14 @@ class Chain:
         why = "; ".join(map(str, attempts)) or f"{self.first} does not fit it"
         message = f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: {why}."
         raise SolverFailed(message, program=program, guess=guess, attempts=tuple(attempts))
+
+    def _session(self, solver: Solver) -> Session:
+        if solver not in self._sessions:
+            session = solver.setup()
+            if repr(solver) in self._held:
+                session.restore(self._held[repr(solver)])  # type: ignore[attr-defined]
+            self._sessions[solver] = session
+        return self._sessions[solver]
 
     def run(self, stepping: Generator[tuple[Program, Solution | None], Solution, Any]) -> Any:
         """The result of a generator of programs, each solved by `answer`; failures are thrown into it."""
