@@ -46,8 +46,9 @@ ROUND_OFF = 1e-9
 WAITING, AT_ONCE = 1000, 2**15
 #: parts that do not follow each other in memory, of which more are joined before they are evaluated
 SCATTERED = 64
-#: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
-SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
+#: bytes that are set aside for the end of a run, which lack of memory may cause: for its rows, and then for its result;
+#: half of each where there is no more, but not below the last number
+SET_ASIDE, SMALLEST = (80 * 2**20, 10 * 2**20), 3 * 2**20
 
 
 class Manifest(Mapping[str, Any]):
@@ -133,13 +134,15 @@ class Recorder:
         self._rows: tuple[DecimatedRows, list[Part]] = (self._no_rows(), [])
         self._known: tuple[int, State] | None = None  # so many rows lead to this state, which may be handed over
         self._before: State | None = None  # the state before the rows of the last part
-        self._aside: NDArray[np.uint8] | None = None  # memory that is not used
-        size = SET_ASIDE
-        while self._aside is None and size >= SMALLEST:
-            try:
-                self._aside = np.empty(size, np.uint8)
-            except MemoryError:
-                size //= 2
+        self._aside: list[NDArray[np.uint8]] = []  # memory that is not used
+        for most in SET_ASIDE:
+            size = most
+            while size >= SMALLEST:
+                try:
+                    self._aside.append(np.empty(size, np.uint8))
+                    break
+                except MemoryError:
+                    size //= 2
         self._made: DecimatedRows | None = None  # of all rows, as far as `finish` has come
         self._count = 0
         self._start: State | None = None
@@ -251,7 +254,7 @@ class Recorder:
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
-        self._aside = None
+        del self._aside[:1]
         system, parameters, end = self.system, self.parameters, self._end
         observe = self.observe or observe or self._observed()
         try:
@@ -267,6 +270,7 @@ class Recorder:
             end = self._known[1]
             lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
+        self._aside.clear()
         a, at_jumps = rows.tables()
         assert rows.worst is not None and rows.least_gap is not None and rows.extremes is not None
         assert rows.balance is not None
