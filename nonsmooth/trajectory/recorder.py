@@ -101,6 +101,16 @@ def _keep_freed_memory() -> None:
     np.empty(31 * 2**17)
 
 
+def _set_aside(size: int) -> NDArray[np.uint8] | None:
+    """Memory that is not used, for the end of a run; None where there is none."""
+    while size >= SMALLEST:
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:
+            size //= 2
+    return None
+
+
 class Recorder:
     """Collects the steps of a run and creates its trajectory.
 
@@ -134,15 +144,7 @@ class Recorder:
         self._rows: tuple[DecimatedRows, list[Part]] = (self._no_rows(), [])
         self._known: tuple[int, State] | None = None  # so many rows lead to this state, which may be handed over
         self._before: State | None = None  # the state before the rows of the last part
-        self._aside: list[NDArray[np.uint8]] = []  # memory that is not used
-        for most in SET_ASIDE:
-            size = most
-            while size >= SMALLEST:
-                try:
-                    self._aside.append(np.empty(size, np.uint8))
-                    break
-                except MemoryError:
-                    size //= 2
+        self._aside = [_set_aside(size) for size in SET_ASIDE]
         self._made: DecimatedRows | None = None  # of all rows, as far as `finish` has come
         self._count = 0
         self._start: State | None = None
