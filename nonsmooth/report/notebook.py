@@ -42,8 +42,8 @@ def explore(
 
     When a slider is released, `simulate` runs the mechanism with the new values, without compiling anything anew, and
     what is shown follows. A run that ends early is shown as far as it came, with the reason; of values with which there
-    is no run the reason alone is shown. InputError without the package anywidget, for an unknown parameter, or for ends
-    that it cannot take.
+    is no run the reason is said, and the run before remains. InputError without the package anywidget, for an unknown
+    parameter, or for ends that it cannot take.
 
     Parameters
     ----------
@@ -59,9 +59,10 @@ def explore(
     Returns
     -------
     anywidget.AnyWidget
-        Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
+        Its ``run`` is the last run, None before the first; its traits ``values``, ``document`` and ``said`` are the
         parameters by name, what is shown, and one line about it. Setting ``values``, all or some, numbers in SI units
-        or with their unit, does the same as the sliders; ``run`` is None where they are refused.
+        or with their unit, does the same as the sliders; where they are refused, `said` says why, and the last run and
+        what is shown of it remain.
     """
     from nonsmooth.plots.labels import display, shown_unit
 
@@ -135,7 +136,7 @@ def _kind() -> Any:
         def _again(self, change: Any = None) -> None:
             """Run with the values of the sliders, and show it."""
             system, stepper, words, options = self._given
-            self.busy, self.run, begin = True, None, time.perf_counter()
+            self.busy, begin = True, time.perf_counter()
             try:
                 ends = {one["name"]: (one["low"], one["high"]) for one in self.sliders}
                 for name, value in self.values.items():
@@ -146,22 +147,23 @@ def _kind() -> Any:
                         raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
                 values = self._taken = {name: float(value) for name, value in self.values.items()}
                 try:
-                    self.run = run = simulate(system, stepper, parameters=values, progress=False, **options)
-                    self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
+                    run = simulate(system, stepper, parameters=values, progress=False, **options)
+                    said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
                 except SimulationFailed as ended:
-                    self.run, self.said = ended.trajectory, str(ended)
+                    run, said = ended.trajectory, str(ended)
                 from nonsmooth.report import Picture, page, study_page
                 from nonsmooth.report.run_data import name_of
 
                 if words == ("page",):
-                    self.document = page(self.run, light=True)
+                    document = page(run, light=True)
                 else:
                     picture = io.StringIO()
-                    self.run.plot(*words).savefig(picture, format="svg")
+                    run.plot(*words).savefig(picture, format="svg")
                     figure = Picture(picture.getvalue(), ", ".join(words))
-                    self.document = study_page(name_of(self.run), [figure])
+                    document = study_page(name_of(run), [figure])
+                self.run, self.said, self.document = run, said, document
             except NonsmoothError as error:  # there is no run, or it does not have this figure
-                self.said, self.document = str(error), ""
+                self.said = f"{error} What is shown is of the run before." if self.run is not None else str(error)
             finally:
                 self.busy = False
 
