@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -279,6 +280,8 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
         raise InputError(f"{word!r} has quantities of different units ({several}); draw them in panels of their own.")
     kinds = {kind for kind, _ in found}
     told = TITLES.get(units_of(trajectory, *found[0]), TITLES[found[0][0]])
+    if told == TITLES["N m"]:  # "torque of motor", and of its component "motor, z"
+        names = re.sub(r"\.torque(?:_([xyz]))?(?=\s*(,|$))", lambda one: f".{one[1]}" if one[1] else "", names)
     title = told + names.replace(",", ", ") if len(kinds) == 1 else text
     title = title[:1].upper() + title[1:] if told else title
     return Panel(title, unit, tuple((kind, name, name.removeprefix(f"{names}.")) for kind, name in found))

@@ -115,7 +115,7 @@ def test_words_choose_kind_columns_and_unit(run):
 def test_a_reaction_is_a_force_or_a_torque():
     crank = simulate(slider_crank_revolute().build(), MoreauJean(), t_end=1e-4, dt=1e-5)
     assert titles(crank.plot("reaction:shaft.x", "reaction:motor.torque"))[:2] == [
-        "Force of shaft.x", "Torque of motor.torque",
+        "Force of shaft.x", "Torque of motor",
     ]  # fmt: skip
 
 
