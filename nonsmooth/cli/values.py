@@ -88,7 +88,7 @@ def values_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) 
 def distribution_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> Any:
     """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit."""
     if looks_stated(text):
-        return stated(text)
+        return stated(text, functools.partial(number_of, option, unit=unit))
     parts = text.split(":")
     if parts[0] == "normal" and len(parts) == 3:
         from scipy.stats import truncnorm

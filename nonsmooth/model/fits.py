@@ -267,10 +267,11 @@ def looks_stated(text: str) -> bool:
     return CLASSES.search(text) is not None or SIGN.search(text) is not None
 
 
-def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Toleranced:
+def stated(text: str, number: Callable[[str], float] | None = None, known: float | None = None) -> Fit | Toleranced:
     """The fit or the toleranced dimension that a text states; InputError for another one. ``"20 H7/g6 max uniform"``
     has a size in mm, and may name a limit or a radial clearance [m] and a distribution; ``"0.12 ±3e-5 uniform"`` is in
-    SI units, or with units, ``"120 ±0.03 mm"``, where `number` reads texts such as ``"120 mm"``."""
+    SI units, or with units, ``"120 ±0.03 mm"``, where `number` reads texts such as ``"120 mm"``; ``"±0.03 mm"`` is
+    that of a `known` number."""
     found = CLASSES.search(text)
     if found is not None and not SIGN.search(text[: found.start()]):
         return _fit(text, found)
@@ -282,7 +283,9 @@ def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Tol
     distribution = words.pop() if words and words[-1] in DISTRIBUTIONS else "normal"
     tolerance = " ".join(words)
     try:
-        if number is None or re.fullmatch(NUMBER, tolerance):
+        if not nominal and known is not None:
+            values = known, float(tolerance) if number is None or re.fullmatch(NUMBER, tolerance) else number(tolerance)
+        elif number is None or re.fullmatch(NUMBER, tolerance):
             values = float(nominal), float(tolerance)
         else:
             unit = tolerance.lstrip("0123456789.eE+-").strip() if re.fullmatch(NUMBER, nominal) else ""

@@ -23,12 +23,13 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.quantities import in_unit
 from nonsmooth.settings import is_number, require, shown
 from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.outputs import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
-from nonsmooth.studies.tolerance import Tolerance, tolerance
+from nonsmooth.studies.tolerance import Tolerance, limit_of, tolerance
 
 MOST = 200_000  # most combinations of choices
 GRADE = re.compile(r"IT\s*(\d+)")
@@ -68,7 +69,7 @@ class Allocation:
 
 @telling
 def allocate(
-    mechanism: Mechanism, limit: float, *, metric: str, cost: Mapping[str, Any], target: float = 0.9973,
+    mechanism: Mechanism, limit: float | str, *, metric: str, cost: Mapping[str, Any], target: float = 0.9973,
     pose: Mapping[str, Any] | None = None, t_end: float | None = None, directions: Mapping[str, Any] | None = None,
     runs: int = 10_000, confidence: float = 0.95, seed: int = 0, parameters: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Any] | None = None, progress: Progress = None,
@@ -81,12 +82,12 @@ def allocate(
     ----------
     mechanism, parameters, arguments
         As for `tolerance`. Fits and tolerances in the model that `cost` does not name remain.
-    limit : largest accepted magnitude of the deviation at every pose
+    limit : largest accepted magnitude of the deviation at every pose, also with its unit
     metric : ``"deviation:slider.x"``
     cost
         By parameter: a number a, of costs a / t for a tolerance +-t; ``(a, k)``, of costs a / t^k; or costs by choice,
         ``{"IT6": 9.0, "IT7": 5.0}`` of a dimension (with the grade's tolerance divided equally to both sides),
-        ``{"20 H7/g6": 5.0, "20 H8/f7": 3.0}`` of a clearance, or texts such as ``"0.12 ±3e-5"``.
+        ``{"20 H7/g6": 5.0, "20 H8/f7": 3.0}`` of a clearance, or texts such as ``"0.12 ±3e-5"``, ``"±30 um"``.
     target : yield [-], of both sides
     pose, t_end, directions : at which it is evaluated, see `Kinematics`
     runs, confidence, seed : of the verification
@@ -98,6 +99,7 @@ def allocate(
     W. H. Greenwood, Design issues in mechanical tolerance analysis, Manufacturing Review 1 (1988), 50-59
     """
     check_share("target", target)
+    limit = limit_of(mechanism, metric, limit, arguments)
     require(is_number(limit) and limit > 0.0, "limit must be a positive number, in the unit of the coordinate", limit)
     coordinate = deviating(metric)
     costs = mapping("cost", cost)
@@ -107,7 +109,8 @@ def allocate(
     values = {**system.parameters, **{k: float(x) for k, x in system.toleranced(parameters).items()}}
     check_known(system, costs)
     smooth = {name: _power(name, one) for name, one in costs.items() if not isinstance(one, Mapping)}
-    choices = {name: _choices(name, one, values[name]) for name, one in costs.items() if isinstance(one, Mapping)}
+    offered = {name: one for name, one in costs.items() if isinstance(one, Mapping)}
+    choices = {name: _choices(name, one, values[name], system.unit_of(name)) for name, one in offered.items()}
     count = math.prod(len(one) for one in choices.values())
     if count > MOST:
         raise InputError(f"The choices have {count} combinations, more than {MOST}; offer fewer.")
@@ -257,7 +260,7 @@ def _power(name: str, one: Any) -> tuple[float, float]:
     return float(a), float(k)
 
 
-def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tuple[Scatter, float]]:
+def _choices(name: str, offered: Mapping[str, Any], nominal: float, unit: str) -> list[tuple[Scatter, float]]:
     found: list[tuple[Scatter, float]] = []
     for text, amount in offered.items():
         require(is_number(amount) and amount >= 0.0, f'cost: "{name}", {shown(text)}: a cost is a number >= 0', amount)
@@ -266,9 +269,9 @@ def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tupl
         if grade is not None:
             one = Toleranced(nominal, it_grade(int(grade[1]), abs(nominal) * 1e3) * 1e-6 / 2)
         elif isinstance(text, str) and looks_stated(text):
-            one = stated(text)
+            one = stated(text, partial(in_unit, unit=unit), nominal)
         else:
-            raise InputError(f'cost: "{name}" takes grades "IT7", fits "20 H7/g6" or "0.12 ±3e-5", got {shown(text)}.')
+            raise InputError(f'cost: "{name}" takes grades "IT7", fits "20 H7/g6" or "±30 um", got {shown(text)}.')
         of_fits = name.rpartition(".")[2] == "clearance"
         needs = "a fit" if of_fits else "a grade or a tolerance"
         require(isinstance(one, Fit) == of_fits, f'cost: "{name}" takes {needs}', text)

@@ -25,7 +25,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
-from nonsmooth.quantities import in_si
+from nonsmooth.quantities import in_si, in_unit, parts_of
 from nonsmooth.settings import is_number, is_one, require
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
@@ -35,7 +35,7 @@ from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
-from nonsmooth.studies.sweep import Mechanism, system_of
+from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
 
 if TYPE_CHECKING:
     import xarray
@@ -352,7 +352,9 @@ def tolerance(
     clearances
         Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
         are given: the fits and toleranced dimensions of the model.
-    others : distributions of parameters that are not scaled: dimensions, friction, restitution, masses
+    others
+        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses; also with units,
+        ``"120 ±0.03 mm"``, ``("119 mm", "121 mm")``, or ``"±30 um"`` about the number of the model.
     factors
         Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
@@ -374,10 +376,7 @@ def tolerance(
     output : path, optional, the sweep's dataset, which makes the study resumable
     """  # noqa: E501
     require(is_one(level, LEVELS), f"level must be one of {', '.join(LEVELS)}", level)
-    if isinstance(limit, str):
-        of = metric.replace("deviation:", "final:", 1) if isinstance(metric, str) else metric
-        (accepted,) = metrics_of([of], system_of(mechanism, mapping("arguments", arguments)))
-        limit = float(in_si("limit", limit, accepted.unit or "-"))
+    limit = limit_of(mechanism, metric, limit, arguments)
     require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
     check_count("runs", runs)
     check_share("coverage", coverage)
@@ -393,7 +392,7 @@ def tolerance(
         raise InputError(f"limit of {metric} must be positive, since a deviation is a distance, got {limit:g}.")
     kinematic, arguments = level == "kinematic", mapping("arguments", arguments)
     clearances, others = (
-        {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in given.items()}
+        with_units(mechanism, given, arguments, parameters)
         for given in (mapping("clearances", clearances), mapping("others", others))
     )
     if not clearances and not others:
@@ -451,6 +450,31 @@ def tolerance(
         accuracy=float(accuracy), shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
     )  # fmt: skip
+
+
+def limit_of(mechanism: Mechanism, metric: Any, limit: Any, arguments: Any) -> Any:
+    """A limit, of which a text is read in the unit of the metric."""
+    if not isinstance(limit, str):
+        return limit
+    of = metric.replace("deviation:", "final:", 1) if isinstance(metric, str) else metric
+    (accepted,) = metrics_of([of], system_of(mechanism, mapping("arguments", arguments)))
+    return in_si("limit", limit, accepted.unit or "-")
+
+
+def with_units(
+    mechanism: Mechanism, given: Mapping[str, Any], arguments: dict[str, Any], parameters: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Distributions by name, of which texts are read in the units of the parameters."""
+    if not any(isinstance(part, str) for one in given.values() for part in parts_of(one)):
+        return dict(given)
+    system, found = system_of(mechanism, arguments), dict[str, Any]()
+    known = dict(zip(system.parameters, system.parameter_vector(parameters).tolist(), strict=True))
+    for name, one in given.items():
+        unit = unit_of_varied(mechanism, system, arguments, name) or "-"
+        is_stated = isinstance(one, str) and looks_stated(one)
+        number = partial(in_unit, unit=unit)
+        found[name] = stated(one, number, known.get(name)) if is_stated else in_si(f'"{name}"', one, unit)
+    return found
 
 
 @dataclass(frozen=True)

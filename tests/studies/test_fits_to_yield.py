@@ -38,6 +38,7 @@ from nonsmooth import (
     read_model,
 )
 from nonsmooth.cli import main
+from nonsmooth.cli.values import distribution_of
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.studies import Kinematics, allocate, failure_probability, sample, tolerance
 from nonsmooth.studies.failure import METHODS
@@ -396,6 +397,27 @@ def test_allocation_by_grades_is_the_cheapest_combination(name):
                 cost = {first: {one: grades[one]}, second: {other: grades[other]}}
                 allocate(model, 2e-5, cost=cost, **options)
     assert cheaper >= 3
+
+
+def test_tolerances_take_units():
+    """The same products, however a tolerance is written, in Python and on the command line."""
+    knee = crank().build().parameters["knee.at_a_x"]
+    options = {"level": "kinematic", "pose": POSE, "directions": {"pin": 0.0}, "runs": 60}
+    for texts, number in (
+        (("±25 um", f"{1e3 * knee:.12g} ±0.025 mm", f"{1e3 * knee:.12g} mm ±25 µm"), Toleranced(knee, 2.5e-5)),
+        ((("10 mm", "11 mm"), ("10 mm", 0.011)), (0.01, 0.011)),
+    ):
+        found = [
+            tolerance(crank(), None, "deviation:slider.x", limit=5e-5, others={"knee.at_a_x": one}, **options).outputs
+            for one in (number, *texts)
+        ]
+        assert all(np.allclose(one, found[0], rtol=1e-9, atol=0.0) for one in found)  # of inputs to round-off
+    assert distribution_of("--sample", "120 ±0.03 mm", lambda: "m").text == "0.12 ±3e-05"
+    cost = {"knee.at_a_x": {"±10 um": 9.0, "±20 um": 5.0}}
+    found = allocate(crank(), "50 um", metric="deviation:slider.x", cost=cost, pose=POSE, directions={"pin": 0.0})
+    assert found.tolerances["knee.at_a_x"].tolerance == pytest.approx(2e-5, rel=1e-12)
+    with pytest.raises(InputError, match="of another dimension"):
+        tolerance(crank(), None, "deviation:slider.x", limit=5e-5, others={"knee.at_a_x": ("1 kg", 2.0)}, **options)
 
 
 @pytest.mark.slow
