@@ -56,6 +56,11 @@ ENTERED = 1e-6
 RTOL, ATOL = 1e-8, 1e-14
 
 
+def _times(t: Array) -> str:
+    span = f", {t.min():.6g} to {t.max():.6g} s" if len(t) > 1 else f", {t[0]:.6g} s" if len(t) else ""
+    return f"{len(t)} time{'s' * (len(t) != 1)}{span}"
+
+
 @dataclass(frozen=True, eq=False)
 class States:
     """Coordinates and velocities at chosen times: the result of `Trajectory.at`.
@@ -71,8 +76,7 @@ class States:
     v: Columns
 
     def __repr__(self) -> str:
-        span = f", {self.t.min():.6g} to {self.t.max():.6g} s" if self.t.size else ""
-        return f"States({len(self.t)} time{'s' * (len(self.t) != 1)}{span}: {self.q} and {self.v})"
+        return f"States({_times(self.t)}: {self.q} and {self.v})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +108,10 @@ class Instants:
     mode: Columns
 
     def __repr__(self) -> str:
-        return (
-            f"Instants({len(self.t)} times: accelerations and forces of {len(self.lam_g)} constraint rows, {self.mode})"
-        )
+        joints = dict.fromkeys(name.rpartition(".")[0] for name in self.reaction)
+        parts = [f"motion of {', '.join(self.q.names)}", *(["forces of joints " + ", ".join(joints)] if joints else [])]
+        parts += [f"forces and modes of contacts {', '.join(self.mode.names)}"] if self.mode.names else []
+        return f"Instants({_times(self.t)}: {'; '.join(parts)})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ is not that of round-off, a comment says what limits it.
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -84,6 +85,7 @@ def test_accelerations_at_rows_are_a_column_of_the_run():
 @pytest.mark.slow  # compiles the text of instants
 def test_redundant_pins_share_with_least_forces():
     one = simulate(bar_pendulum(), EVENTS, t_end=0.2, dt=TIGHT).instant(0.2)
+    assert re.fullmatch(r"Instants\(1 time, 0.2 s: motion of \S+, .*; forces of joints pin\)", repr(one))
     two = simulate(bar_pendulum(("pin", "other")), EVENTS, t_end=0.2, dt=TIGHT).instant(0.2)
     for part in "xy":
         for pin in ("pin", "other"):  # two runs, each within its tolerance
