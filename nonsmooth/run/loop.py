@@ -170,7 +170,7 @@ class TimeLoop:
                 message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
             elif isinstance(error, SolverFailed):
                 hint = self._hint(state, first.t)
-                message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
+                message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {hint or error}"
             elif self.steps == 0 and isinstance(error, NonsmoothError):
                 raise  # input that cannot be used
             else:
@@ -257,18 +257,19 @@ class TimeLoop:
         return trajectory
 
     def _hint(self, state: State, begin: float) -> str:
-        """A cause that the residual alone does not show: a load that is not a number, a driver beyond reach; or ""."""
+        """A cause in place of the solver's words, whose advice is of no use then: a load that is not a number, a driver
+        beyond reach; or ""."""
         for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
             force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
             bad = np.flatnonzero(~np.isfinite(force))
             if bad.size:
                 name = self.system.v_names[bad[0]]
-                return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
+                return f'the applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
         return beyond_reach(self.system, self.values, state, begin, self.t_end)
 
 
 def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
-    """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "". Clearances, which
+    """A sentence on drivers that the joints cannot follow beyond some time; or "". Clearances, which
     extend the reach little, are replaced by ideal joints. These must not close shortly after the last step, and must at
     a time before; the time between is located by bisection."""
     drivers = [  # with a function of time
@@ -303,8 +304,8 @@ def beyond_reach(system: System, values: Array, state: State, begin: float, t_en
         else:
             low, pose = middle, found
     listed = ", ".join(f'"{name}"' for name in drivers[:NAMED]) + (", ..." if len(drivers) > NAMED else "")
-    what = f"The driver {listed} prescribes" if len(drivers) == 1 else f"The drivers {listed} prescribe"
+    what = f"the driver {listed} prescribes" if len(drivers) == 1 else f"the drivers {listed} prescribe"
     return (
-        f" {what} a motion beyond the reach of the mechanism: its joints cannot be closed after t = {high:.6g} s. "
+        f"{what} a motion beyond the reach of the mechanism: its joints cannot be closed after t = {high:.6g} s. "
         "Shorten the motion or the run, or change the lengths."
     )

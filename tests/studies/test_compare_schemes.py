@@ -215,7 +215,7 @@ def reaching(loose: bool) -> ns.Model:
 @pytest.mark.parametrize("loose", [False, True])
 def test_a_driver_beyond_its_reach_is_named_with_the_time(loose: bool) -> None:
     dt = ns.ErrorControl(1e-6, 1e-8, 1e-6, 1e-2)
-    with pytest.raises(ns.SimulationFailed, match='The driver "push" prescribes .* closed after t = 0.6') as failure:
+    with pytest.raises(ns.SimulationFailed, match='failed: the driver "push" .* closed after t = 0.6') as failure:
         ns.simulate(reaching(loose).build(), ns.EventDriven(), t_end=1.0, dt=dt)
     # clearance extends the reach by c, which takes c / rate = 1 ms
     assert failure.value.trajectory.t[-1] == pytest.approx(0.601 if loose else 0.6, abs=1e-5)
