@@ -12,6 +12,7 @@ from nonsmooth.engine.compiled_form import cached, is_rough, options_of, rules_o
 from nonsmooth.engine.external_solver import ExternalSolver, check_solver
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.run import Run, StepBatch, origin_of
+from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -147,6 +148,11 @@ class CompiledSteps(Run):
         varying = system.dimension == 3 or scheme.balanced or system.redundant or self.layout.whole["loads"]
         varying = varying or self.sampling is not None
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
+        if unknown := ", ".join(sorted(set(scheme.settings) - set(self._whole.dtype.names or ()))):
+            message = (
+                f"settings of a Scheme are fields of System in nonsmooth/step/fields.py; no such field: {unknown}."
+            )
+            raise InputError(message)
         # convex programs have unique velocities, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not scheme.convex else NEVER
         for name, value in {

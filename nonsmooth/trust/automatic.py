@@ -22,6 +22,7 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.step.control import (
     COARSE,
     QUARTER,
@@ -260,6 +261,10 @@ def automatic(
         climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since, patience=patience))
         if climbs[-1].settled or climbs[-1].late:
             break
+    if stepper is None and not system.compliant and not any(one.best or one.late for one in climbs):
+        # impulses of redundant contacts with friction can be found by the program of a whole step alone
+        ladder = rungs(MoreauJean(), length, accuracy=accuracy)
+        climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since))
     tried = [line for one in climbs for line in one.tried]
     # the one that reached the accuracy, else the one with the least difference
     complete = [one for one in climbs if one.agreed] or [one for one in climbs if one.best is not None] or climbs

@@ -327,7 +327,8 @@ def test_a_file_goes_to_a_process_that_does_not_find_it(folder):
     (folder / "problem.pickle").write_bytes(cloudpickle.dumps(python_problem(folder / "json.py")))
     code = "import pickle, sys; print(len(pickle.load(open(sys.argv[1], 'rb'))().elements))"
     words = [sys.executable, "-c", code, str(folder / "problem.pickle")]
-    done = subprocess.run(words, cwd=folder.parent, capture_output=True, text=True, check=False)
+    (folder / "elsewhere").mkdir()
+    done = subprocess.run(words, cwd=folder / "elsewhere", capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["4"], done.stderr
 
 

@@ -125,10 +125,10 @@ def sources(tmp_path):
     """A copy of the sources of compiled code."""
     for pattern in digests.SOURCES:
         for file in digests.ROOT.glob(pattern):
-            copy = tmp_path / file.relative_to(digests.ROOT)
+            copy = tmp_path / "nonsmooth" / file.relative_to(digests.ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, copy)
-    return tmp_path
+    return tmp_path / "nonsmooth"
 
 
 def test_a_digest_sees_changes_of_code_alone(sources):

@@ -278,8 +278,9 @@ def test_two_runs_side_by_side_and_over_each_other(shown: Shown, worlds: dict[st
     page.until("nonsmooth.runs[1].label === 'compliant'")
     assert page.run("[...document.querySelectorAll('.verdict')].map(e => e.hidden)") == [False, False, True]
     page.run("nonsmooth.clock.seek(0.002)")
-    value = page.run("document.querySelector('.chip[aria-pressed=\"true\"] .value').textContent")
-    assert value.count("|") == 1  # a value of each run
+    value = "document.querySelector('.chip[aria-pressed=\"true\"] .value').textContent"
+    page.until(value)  # charts are filled once they are in sight
+    assert page.run(value).count("|") == 1  # a value of each run
     page.click("#overlay")
     assert page.run("document.querySelectorAll('.stage').length") == 1
     assert page.run("nonsmooth.stages[0].runs.length") == 2
@@ -513,7 +514,7 @@ def test_round_off_is_neither_drawn_nor_written(shown: Shown) -> None:
     page = shown(dataclasses.replace(run, q=Columns("coordinate", names, q, [run.q.units(one) for one in names])))
     chart = "nonsmooth.charts.charts.find(c => c.table === 'q')"
     assert "slider.y" not in page.run(f"{chart}.names") and "crank.y" in page.run(f"{chart}.names")
-    assert page.run(f"{chart}.series.find(s => s.name === 'crank.y').value.textContent") == "0"
+    page.until(f"{chart}.series.find(s => s.name === 'crank.y').value.textContent === '0'")
 
 
 def test_views_along_the_axes(shown: Shown, robot: Trajectory) -> None:
@@ -594,10 +595,12 @@ def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, T
     page.run(f"nonsmooth.clock.seek({t!r})")
     x = page.run("nonsmooth.stages[0].last.body('slider').p[0]")
     assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
-    (shown_x,) = page.run(
+    series = (
         "nonsmooth.charts.charts.filter(c => c.table === 'q').flatMap(c => c.series.map(s => [c, s]))"
-        ".filter(([c, s]) => s.name === 'slider.x').map(([c, s]) => Number(s.value.textContent) * c.factor)"
+        ".filter(([c, s]) => s.name === 'slider.x')"
     )
+    page.until(f"{series}.every(([c, s]) => s.value.textContent)")  # charts are filled once they are in sight
+    (shown_x,) = page.run(f"{series}.map(([c, s]) => Number(s.value.textContent) * c.factor)")
     assert shown_x == pytest.approx(x, rel=1e-4)  # five digits
 
 
