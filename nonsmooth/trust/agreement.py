@@ -12,6 +12,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
+from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.columns import ForceAxes
@@ -187,7 +188,10 @@ def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Jump | None:
     (t_1, dt_1, force_1), (t_2, dt_2, force_2) = largest
     impulse_1, impulse_2 = dt_1 * force_1, dt_2 * force_2
     same = (np.abs(impulse_1 - impulse_2) <= SAME * impulse_2) & (np.abs(t_1 - t_2) <= dt_1 + dt_2)
-    found = np.flatnonzero(same & (dt_2 <= SHORTER * dt_1) & (force_2 > 0.0))
+    # a solver's round-off is a force as well; momentum is twice the kinetic energy over the velocity, or more
+    speed = max((np.max(np.abs(fine.v[name])) for name in fine.v.names if fine.v.units(name) == "m/s"), default=0.0)
+    noise = CERTIFIED * 2.0 * np.max(fine.energy["kinetic"]) / speed if speed > 0.0 else 0.0
+    found = np.flatnonzero(same & (dt_2 <= SHORTER * dt_1) & (impulse_2 > noise))
     if not found.size:
         return None
     i = int(found[np.argmax(force_2[found])])

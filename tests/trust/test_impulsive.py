@@ -1,5 +1,7 @@
 """A force that does not exist is not certified."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from loops import some
@@ -22,6 +24,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
+from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trust.agreement import impulsive_force
 
 
@@ -70,6 +73,18 @@ def test_jump_of_the_velocity():
     W, M = np.column_stack([n, t]), np.diag([1.0, 1.0, 1 / 3])
     P = np.linalg.solve(W.T @ np.linalg.solve(M, W), -W.T @ np.array([-2.0, 0.0, 0.0]))
     assert found.impulse == pytest.approx(P[0], rel=1e-4)
+
+
+@pytest.mark.parametrize("share", [1.0, 1e-11])
+def test_round_off_is_no_impulse(share):
+    """An impulse of one step changes the momentum of 2 kg m/s, and a share of it by as much as a solver's round-off."""
+    scaled = []
+    for dt in (1e-5, 2.5e-6):
+        run = simulate(rod(0.3), MoreauJean(), t_end=0.01, dt=dt)
+        force = np.zeros_like(run.lam_N.array)
+        force[1] = share * 0.607 / dt
+        scaled.append(replace(run, lam_N=Columns("force", run.lam_N.names, force, ["N"])))
+    assert (impulsive_force(*scaled) is not None) == (share == 1.0)
 
 
 def test_the_driver_of_the_ground_works_in_a_jump():
