@@ -258,7 +258,8 @@ class MotionFit(Saved):
 
 @telling
 def fit_motion(
-    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]], *,
+    system: System, stepper: Stepper, data: MotionData,
+    parameters: Mapping[str, tuple[float | str, float | str]], *,
     dt: float | StepControl, settings: FitMotion | None = None, until: float | None = None,
     resume: str | os.PathLike[str] | None = None, executor: Any = 1, progress: Progress = None,
 ) -> MotionFit:  # fmt: skip
@@ -272,7 +273,7 @@ def fit_motion(
     system : starts as the measured mechanism did
     stepper, dt : of the runs, as in `simulate`
     data : the measured motion
-    parameters : name -> range (low, high), low > 0; searched on a logarithmic scale
+    parameters : name -> range (low, high), low > 0, numbers or ``"10 um"``; searched on a logarithmic scale
     settings : `FitMotion`
     until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
@@ -292,18 +293,21 @@ class _Fit:
     """One search; x are the logarithms of the parameters."""
 
     def __init__(
-        self, system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]],
+        self, system: System, stepper: Stepper, data: MotionData,
+        parameters: Mapping[str, tuple[float | str, float | str]],
         dt: float | StepControl, chosen: FitMotion, until: float | None, resume: str | os.PathLike[str] | None,
         progress: Progress, executor: Any,
     ) -> None:  # fmt: skip
+        ranges = {}
         for name, (low, high) in parameters.items():
             system.parameter_vector({name: low})
-            require(0 < low < high, f'The range of "{name}" must be two numbers 0 < low < high', (low, high))
+            ends = ranges[name] = [float(in_si(name, one, system.unit_of(name))) for one in (low, high)]
+            require(0 < ends[0] < ends[1], f'The range of "{name}" must be two numbers 0 < low < high', (low, high))
         if not parameters:
             raise InputError("No parameter is named; give at least one with its range.")
         self.system, self.stepper, self.dt, self.chosen = system, stepper, dt, chosen
         self.names = tuple(parameters)
-        self.low, self.high = np.log(np.array([parameters[name] for name in self.names])).T
+        self.low, self.high = np.log(np.array(list(ranges.values()))).T
         end = float(data.t[-1]) if until is None else float(until)
         used = data.t <= end
         if np.sum(used) < 20:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.normal.elastic import DampedLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody, inertia_matrix
 from nonsmooth.model.clearances import Clearance, RevoluteClearance, SphericalClearance
@@ -377,10 +377,10 @@ def _laws(m: _Placed) -> Iterator[Rule]:
         if isinstance(friction, int | float):
             yield ("friction", friction > ROUGH,
                    f'contact "{one.name}" has the coefficient of friction {friction:g}; dry metal has 0.1 to 0.8.')
-        normal = law.normal if isinstance(law, Compliant) else None
-        stiffness, clearance = getattr(normal, "stiffness", None), getattr(one, "clearance", math.inf)
-        if isinstance(stiffness, int | float) and stiffness > 0 and weight > 0:
-            depth = (weight / stiffness) ** (1.0 / float(getattr(normal, "exponent", None) or 1.5))
+        normal, clearance = getattr(law, "normal", None), getattr(one, "clearance", math.inf)
+        if isinstance(normal, DampedLaw) and isinstance(normal.stiffness, int | float) and weight > 0:
+            stiffness = normal.stiffness
+            depth = (weight / stiffness) ** (1.0 / normal.power)
             yield ("hard-contact", depth < DEPTH,
                    f'the weight of the bodies would press contact "{one.name}" of the stiffness {stiffness:g} in by '
                    f"{depth:.2g} m only; stiffness is in N/m^n, for steel 1e9 to 1e12.")

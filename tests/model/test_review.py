@@ -6,7 +6,8 @@ import inspect
 import re
 import warnings
 from contextlib import suppress
-from typing import Any, Literal, get_args, get_origin
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest
 from loops import some
@@ -42,9 +43,10 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.declarative import model_text, read_text
 from nonsmooth.exceptions import DeclarationError
-from nonsmooth.laws import Flores
+from nonsmooth.laws import Flores, NormalLaw
 from nonsmooth.model.registry import find_problems
 from nonsmooth.model.review import REMARKS
+from nonsmooth.quantities import Quantity
 
 L1, L2 = 0.05, 0.12
 RIGID = Rigid(restitution=0.5, friction=0.0)
@@ -350,3 +352,14 @@ def test_files_silence_by_name():
     assert read_text(model_text(read_text(TOML).model)).model.silence == ("no-gravity",)
     with pytest.raises(DeclarationError, match="Did you mean no-gravity"):
         read_text(TOML.replace("no-gravity", "no-gravty"))
+
+
+def test_the_stiffness_of_an_own_law_may_have_any_unit():
+    @dataclass(frozen=True, kw_only=True)
+    class Stiff(NormalLaw):
+        stiffness: Annotated[float, Quantity("N/m^1.3", positive=True)]
+
+        def force(self, depth, rate, approach, k):
+            return k.stiffness * depth**1.3
+
+    assert sentences(crank(pin={"radius": 0.01, "contact": Compliant(Stiff(stiffness=1e5))})) == []
