@@ -316,8 +316,8 @@ def telling(study: Callable[P, Result]) -> Callable[P, Result]:
             signature.bind(*values, **given)
         except TypeError as error:
             usual = "; stepper may be None, to be chosen" if "None" in str(takes.get("stepper", "")) else ""
-            named = ", ".join(name for name in signature.parameters if name not in takes)
-            text = f"{study.__name__}: {error}; by place it takes {', '.join(takes)}{usual}; by name {named}."
+            others = ", ".join(name for name in signature.parameters if name not in takes)
+            text = f"{study.__name__}: {error}; by place it takes {', '.join(takes)}{usual}; by name {others}."
             raise InputError(text) from None
         named: Any = {name: in_si(name, one, "s") if name in TIMES else one for name, one in given.items()}
         if named.get("progress") is not True:

@@ -17,7 +17,7 @@ from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, only_one, settings_from, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
-from nonsmooth.studies.files import FACTS, EveryRunFailed
+from nonsmooth.studies.files import FACTS, FAILED, EveryRunFailed
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.outputs import DEVIATION
 from nonsmooth.studies.sweep import repeated, sensitive
@@ -66,7 +66,8 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
             mechanism, stepper, made, t_end=request.end, dt=dt, metrics=metrics, parameters=parameters,
             arguments=arguments, check=request.check, output=design.output, progress=progress, **vars(processes),
         )  # fmt: skip
-    failed = [str(message) for message in found["message"].values.ravel() if message]
+    messages, ended = found["message"].values.ravel(), found["status"].values.ravel() == FAILED
+    failed, said = ([str(one) for one in messages[some] if one] for some in (ended, ~ended))
     lost = f"{len(failed)} of {len(made)} runs failed, the first: {failed[0]}" if failed else "no run failed"
     kinds, counts = np.unique(found["verdict"].values.ravel().astype(str), return_counts=True)
     verdicts = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
@@ -85,6 +86,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
         known = values[np.isfinite(values)]
         numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
         rows.append((metric, str(found[metric].attrs.get("units", "")), *numbers))
+    remarks = [f"{len(said)} of {len(made)} runs with a remark, the first: {said[0]}"] if said else []
     summary = table_of("metric", "unit", "least", "mean", "largest", rows=rows)
     # what was varied, over the runs alone, and the metrics that give one number per run
     names = [str(key) for key in found.coords if key != "run"]
@@ -93,14 +95,14 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     title = f"{name}: {'sweep' if isinstance(metrics, tuple) else next(iter(metrics))}"
     conclude(
         written, title, [_runs(found, flat, names, scalars), "", summary, "", f"{lost}; verdicts: {verdicts}{hint}",
-                          *([unsafe] if unsafe else [])],
+                          *remarks, *([unsafe] if unsafe else [])],
         lambda: {
             "problem": name,
             "parameters": {key: flat[key].values.tolist() for key in names},
             "metrics": {key: flat[key].values.tolist() for key in scalars},
             "verdict": flat["verdict"].values.astype(str).tolist(),
             **({"doubt": unsafe} if unsafe else {}),
-            "failed": len(failed), "messages": sorted(set(failed)),
+            "failed": len(failed), "messages": sorted({*failed, *said}),
         },
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
     )  # fmt: skip

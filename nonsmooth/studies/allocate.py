@@ -100,7 +100,7 @@ def allocate(
     """
     check_share("target", target)
     limit = limit_of(mechanism, metric, limit, arguments)
-    require(is_number(limit) and limit > 0.0, "limit must be a positive number, in the unit of the coordinate", limit)
+    require(limit > 0.0, "limit must be a positive number, in the unit of the coordinate", limit)
     coordinate = deviating(metric)
     costs = mapping("cost", cost)
     if not costs:

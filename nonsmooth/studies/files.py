@@ -65,7 +65,7 @@ def doubts(verdicts: Mapping[str, Any], failed: Mapping[str, str] | None = None)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Stored result of one run: `message` is empty unless it or a metric failed; kind of its verdict, horizon [s]."""
+    """Stored result of one run: `message`: why it or a metric failed, or a remark; kind of its verdict, horizon [s]."""
 
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     message: str = ""

@@ -161,7 +161,8 @@ class DynamicLevel:
         columns = {name: np.asarray(found[name].values, dtype=float) for name in known if name in found}
         if self.nominal is not None:
             columns |= {name: np.abs(columns[name] - self.nominal) for name in outputs}
-        reason = next((str(message) for message in found["message"].values if message), "")
+        lost = ~np.isfinite(found[outputs[0]].values)
+        reason = next((str(message) for message in found["message"].values[lost] if message), "")
         return columns, str(found[outputs[0]].attrs.get("units", "")), reason
 
 

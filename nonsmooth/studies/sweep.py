@@ -39,6 +39,7 @@ from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.workers import is_local, outcomes, width
 from nonsmooth.trajectory import Verdict
+from nonsmooth.trajectory.verdict import soft_contact
 
 if TYPE_CHECKING:
     import xarray
@@ -131,7 +132,7 @@ class Runs:
         if not verdicts or (raised and not values):
             return Outcome(message=(raised + messages)[0])
         known = self.check or self.stepper is None or self.dt is None
-        message = "; ".join(raised)
+        message = "; ".join(raised) or soft_contact(run)
         return Outcome(values, message, verdicts[0].kind, verdicts[0].horizon) if known else Outcome(values, message)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
@@ -427,7 +428,7 @@ def _dataset(
             unit = metric.units.get(own.removeprefix(f"{metric.name}."), metric.unit)
             flat[name].attrs |= {"units": unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
-    flat["message"].attrs["long_name"] = "why the run failed"
+    flat["message"].attrs["long_name"] = "why the run failed, or what is said of it"
     flat["verdict"].attrs["long_name"] = "kind of the run's verdict"
     flat["valid_until"].attrs |= {"units": "s", "long_name": "its horizon, infinite to the end or if it is not known"}
     for name in list(flat.data_vars):  # lists cut to the longest one of all runs

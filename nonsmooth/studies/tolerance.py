@@ -377,7 +377,6 @@ def tolerance(
     """  # noqa: E501
     require(is_one(level, LEVELS), f"level must be one of {', '.join(LEVELS)}", level)
     limit = limit_of(mechanism, metric, limit, arguments)
-    require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
     check_count("runs", runs)
     check_share("coverage", coverage)
     check_share("confidence", confidence)
@@ -452,13 +451,14 @@ def tolerance(
     )  # fmt: skip
 
 
-def limit_of(mechanism: Mechanism, metric: Any, limit: Any, arguments: Any) -> Any:
-    """A limit, of which a text is read in the unit of the metric."""
-    if not isinstance(limit, str):
-        return limit
-    of = metric.replace("deviation:", "final:", 1) if isinstance(metric, str) else metric
-    (accepted,) = metrics_of([of], system_of(mechanism, mapping("arguments", arguments)))
-    return in_si("limit", limit, accepted.unit or "-")
+def limit_of(mechanism: Mechanism, metric: Any, limit: float | str, arguments: Any) -> float:
+    """A limit, of which a text is read in the unit of the metric; InputError for what is no number."""
+    if isinstance(limit, str):
+        of = metric.replace("deviation:", "final:", 1) if isinstance(metric, str) else metric
+        (accepted,) = metrics_of([of], system_of(mechanism, mapping("arguments", arguments)))
+        limit = in_si("limit", limit, accepted.unit or "-")
+    require(is_number(limit), "limit must be a finite number, in the unit of the metric", limit)
+    return float(limit)
 
 
 def with_units(

@@ -391,22 +391,27 @@ def clearances(system: System, parameters: Array) -> Array:
 
 
 def with_soft_contact(run: Run) -> Run:
-    """The run, whose verdict names the compliant contact that is pressed in farthest beyond its clearance, if any."""
+    """The run, whose verdict says what `soft_contact` does."""
+    said = soft_contact(run)
+    return replace(run, verdict=replace(run.verdict, text=f"{run.verdict.text}; {said}")) if said else run
+
+
+def soft_contact(run: Run) -> str:
+    """A sentence on the compliant contact that is pressed in farthest beyond its clearance, or ""."""
     if run.origin is None or not run.origin.system.compliant or "soft-contact" in run.origin.system.silence:
-        return run
+        return ""
     system, parameters = run.origin.system, run.origin.parameters
     sizes = system.elementwise.gap_sizes(parameters)
     if not run.certificate.gap_violation > np.min(sizes, initial=math.inf):
-        return run
+        return ""
     share = np.nan_to_num(-bounds(run.gap.array)[0] / clearances(system, parameters))
     i = int(np.argmax(share))
     if not share[i] > 1.0:
-        return run
-    said = (
+        return ""
+    return (
         f'contact "{system.contact_names[i]}" is pressed in by {share[i] * sizes[i]:.2g} m, {share[i]:.2g} times its '
         f"{system.elementwise.size_words(i, parameters)}: its stiffness is too small for contact that is nearly rigid"
     )
-    return replace(run, verdict=replace(run.verdict, text=f"{run.verdict.text}; {said}"))
 
 
 def _spans(run: Any, k: Index, i: Index) -> Array:

@@ -57,6 +57,7 @@ from nonsmooth.laws import (
     RegularisedCoulomb,
     Stribeck,
 )
+from nonsmooth.studies import grid, sweep
 from nonsmooth_problems import (
     chain,
     double_pendulum_clearance,
@@ -466,6 +467,13 @@ def test_a_contact_pressed_in_by_more_than_its_clearance_is_told():
 
     assert re.search(r'contact "pin" is pressed in by 0\.013 m, 26 times its clearance: its stiffness', told(1e7))
     assert "pressed in" not in told(1e7, ["soft-contact"]) + told(1e11)
+    soft = Model(
+        journal(Compliant(Flores(stiffness=1e7, restitution=0.8)), speed=20.0).elements, silence=["no-gravity"]
+    )
+    options = {"t_end": 1e-3, "dt": TIGHT, "metrics": ["impulse"], "executor": 1}
+    found = sweep(soft, stepper(), grid({"pin.stiffness": [1e7, 1e11]}), **options)
+    assert [one.startswith('contact "pin" is pressed in by') for one in found["message"].values] == [True, False]
+    assert list(found["status"].values) == ["finished"] * 2
 
 
 @pytest.mark.parametrize("integrator", some([Radau(), Bdf(), Lsoda(), Cvodes()], 3), ids=repr)

@@ -126,7 +126,7 @@ def test_a_study_without_a_place_for_the_stepper_says_what_it_takes():
         sweep(slider_rod, grid({"guide.clearance": [1e-5]}), t_end=1e-3, metrics="steps")
     with pytest.raises(InputError, match=f"tolerance: .*'metric'; .* {usual}"):
         tolerance(slider_rod, "deviation:slider.y", limit=1e-5)
-    with pytest.raises(InputError, match="bifurcation: .*'values'; by place it takes section, values.$"):
+    with pytest.raises(InputError, match="bifurcation: .*'values'; by place it takes section, values; by name .*unit"):
         bifurcation(slider_rod)
 
 
