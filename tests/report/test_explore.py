@@ -53,6 +53,23 @@ def test_a_model_and_a_figure(system: Any) -> None:
     assert widget.document != before and widget.run.manifest["parameters"]["pin.clearance"]["value"] == 2e-4
 
 
+def test_arguments_of_a_function_have_sliders() -> None:
+    """The speed of the driver is no parameter of the mechanism, which is built anew for it."""
+    ends: dict[str, Any] = {"crank_speed": ("1000 rpm", "4000 rpm"), "slider.mass": (0.1, 0.3)}
+    widget = explore(slider_crank_revolute, EventDriven(), parameters=ends, **GIVEN)
+    assert [one["unit"] for one in widget.sliders] == ["rad/s", "kg"]
+    widget.values = {"crank_speed": "2000 rpm", "slider.mass": 0.2}
+    speed = widget.values["crank_speed"]
+    assert speed == pytest.approx(2000 * np.pi / 30, rel=1e-14)
+    made = slider_crank_revolute(crank_speed=speed).build()
+    run = simulate(made, EventDriven(), parameters={"slider.mass": 0.2}, **GIVEN)
+    assert widget.run.q.array.tobytes() == run.q.array.tobytes()
+    with pytest.raises(InputError, match="The arguments speed need defaults"):
+        explore(lambda speed: None, parameters={"speed": (1, 2)}, **GIVEN)
+    with pytest.raises(InputError, match="explore takes a System, a Model or a function that makes one, got 3"):
+        explore(3, parameters={"speed": (1, 2)}, **GIVEN)  # type: ignore[arg-type]
+
+
 def test_values_without_a_run_say_why(system: Any) -> None:
     widget = explore(system, EventDriven(), parameters=ENDS, **GIVEN)
     last, kept = (widget.run, widget.document), " What is shown is of the run before."
@@ -92,7 +109,7 @@ def test_sliders_that_cannot_be(system: Any, parameters: Any, said: str) -> None
 
 
 def test_what_is_no_mechanism_or_no_picture(system: Any) -> None:
-    with pytest.raises(InputError, match="explore takes a System or a Model, got str"):
+    with pytest.raises(InputError, match="explore takes a System, a Model or a function .*, got"):
         explore("slider-crank-revolute", EventDriven(), parameters=ENDS, **GIVEN)
     for show in (3, (), ("sketch", 3)):
         with pytest.raises(InputError, match='show must be "page", or words of Trajectory.plot as .* got '):
