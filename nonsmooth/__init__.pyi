@@ -100,6 +100,7 @@ from nonsmooth.model.stops import Limits as Limits
 from nonsmooth.model.stops import Play as Play
 from nonsmooth.report.notebook import explore as explore
 from nonsmooth.robots.reading import read_robot as read_robot
+from nonsmooth.robots.writing import write_mjcf as write_mjcf
 from nonsmooth.run.batch import simulate_batch as simulate_batch
 from nonsmooth.run.simulate import simulate as simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae as CompliantDae

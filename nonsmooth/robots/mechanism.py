@@ -50,8 +50,10 @@ LARGEST = 1e12
 SAME = 1e-9
 #: groups of geoms that are seen
 SEEN = 3
-ALONG = "nx * x + ny * y + nz * z"
-RATE = "nx * vx + ny * vy + nz * vz"
+#: formulas of loads of a slide along n, and of a ball
+SPRING = "stiffness * (nx * x + ny * y + nz * z - rest)**2 / 2"
+DAMPER = tuple(f"-damping * (nx * vx + ny * vy + nz * vz) * n{x}" for x in "xyz")
+BALL_DAMPER = tuple(f"-damping * omega_{x}" for x in "xyz")
 Vector = tuple[float, ...]
 
 
@@ -306,8 +308,8 @@ class Translation:
             if kind in (HINGE, SLIDE):
                 self.scalar(j, label, k, float(m.qpos_spring[adr]), c)
             elif c and kind == BALL and len(self.joints_of(m.jnt_bodyid[j], BALL, HINGE)) == 1:
-                torque = tuple(f"-damping * omega_{x}" for x in "xyz")
-                self.load(j, self.name(f"{label}_damper"), torque=torque, parameters={"damping": c}, dissipative=True)
+                law: Any = {"torque": BALL_DAMPER, "parameters": {"damping": c}}
+                self.load(j, self.name(f"{label}_damper"), **law, dissipative=True)
                 c = 0.0
             if kind in (FREE, BALL) and (k or c):
                 self.report.add("left out", "spring or damper", label, f"{k:g} N m/rad, {c:g} N m s/rad")
@@ -403,11 +405,11 @@ class Translation:
             return True
         if stiffness:
             rest = free + float(np.dot(axis, self.point(a, self.anchor(i))))
-            energy, own = f"stiffness * ({ALONG} - rest)**2 / 2", {"stiffness": stiffness, "rest": rest, **given}
-            self.load(j, self.name(f"{label}_spring"), energy=energy, parameters=own)
+            own = {"stiffness": stiffness, "rest": rest, **given}
+            self.load(j, self.name(f"{label}_spring"), energy=SPRING, parameters=own)
         if damping:
-            force, own = tuple(f"-damping * ({RATE}) * n{x}" for x in "xyz"), {"damping": damping, **given}
-            self.load(j, self.name(f"{label}_damper"), force=force, parameters=own, dissipative=True)
+            own = {"damping": damping, **given}
+            self.load(j, self.name(f"{label}_damper"), force=DAMPER, parameters=own, dissipative=True)
         if constant is not None:
             self.load(j, label, force=tuple(f"push * n{x}" for x in "xyz"), parameters={"push": constant, **given})
         return True

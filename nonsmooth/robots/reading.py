@@ -1,13 +1,11 @@
 """A robot's file as a model."""
 
 import os
-import warnings
-from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 
-from nonsmooth.exceptions import InputError, ModelWarning
+from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -84,9 +82,7 @@ def read_robot(
     for name, what in source.taken_out:
         robot.report.add("left out", "drawing", name, what)
     robot.report.add("taken", "initial state", path.name, f"keyframe {wanted}" if wanted is not None else "qpos0")
-    if counts := Counter(row.part for row in robot.report.left_out):
-        left = ", ".join(f"{part} ({count})" for part, count in counts.items())
-        warnings.warn(f"{path.name}: left out are {left}; the robot's report lists them.", ModelWarning, stacklevel=2)
+    robot.report.warn(path.name, "the robot's report")
     return robot
 
 

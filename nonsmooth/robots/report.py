@@ -1,7 +1,11 @@
-"""What became of the parts of a robot's file: taken, replaced by something else, or left out."""
+"""What became of the parts of a robot's file, or of a model that is written to one: taken, replaced, or left out."""
 
+import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from nonsmooth.exceptions import ModelWarning
 
 Became = Literal["taken", "replaced", "left out"]
 
@@ -17,7 +21,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Report:
-    """The parts of a robot's file in order; printed as a table, those left out last.
+    """The parts of a robot's file, or of a model written to one, in order; printed as a table, those left out last.
 
     >>> report = Report()
     >>> report.add("left out", "limits", "elbow", "-1 to 1 rad")
@@ -45,6 +49,12 @@ class Report:
     def left_out(self) -> list[Row]:
         """Parts that are not in the model."""
         return [row for row in self.rows if row.became == "left out"]
+
+    def warn(self, file: str, owner: str) -> None:
+        """A ModelWarning of the kinds of parts that are left out, for who calls the function that calls this."""
+        if counts := Counter(row.part for row in self.left_out):
+            left = ", ".join(f"{part} ({count})" for part, count in counts.items())
+            warnings.warn(f"{file}: left out are {left}; {owner} lists them.", ModelWarning, stacklevel=3)
 
     def __str__(self) -> str:
         rows = [*self.taken, *self.replaced, *self.left_out]
