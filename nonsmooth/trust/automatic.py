@@ -71,6 +71,8 @@ SECONDS = 15.0
 #: the same where each step calls a solver, of quadratic programs and of MPCC: dear as they are, steps of first order
 #: would take minutes to the default accuracy
 SECONDS_CALLED, SECONDS_MPCC = 14.0, 50.0
+#: share of the run that other methods must have reached before time stepping of whole steps is tried, at last
+HALFWAY = 0.5
 #: number of contacts from which events are too frequent, and time stepping is tried first; of contacts without friction
 #: that rebound, whose phases are solved fast, and whose impacts follow each other too fast for steps of first order
 MANY, MANY_REBOUND = 24, 100
@@ -261,8 +263,10 @@ def automatic(
         climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since, patience=patience))
         if climbs[-1].settled or climbs[-1].late:
             break
-    if stepper is None and not system.compliant and not any(one.best or one.late for one in climbs):
-        # impulses of redundant contacts with friction can be found by the program of a whole step alone
+    reached = max((float(one.failure.trajectory.t[-1]) for one in climbs if one.failure), default=start.t)
+    failed = not any(one.best or one.late for one in climbs)
+    if stepper is None and not system.compliant and failed and reached - start.t > HALFWAY * length:
+        # impulses of redundant contacts with friction are found by the program of a whole step where at all
         ladder = rungs(MoreauJean(), length, accuracy=accuracy)
         climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since))
     tried = [line for one in climbs for line in one.tried]

@@ -337,13 +337,13 @@ def test_a_method_that_failed_in_space_is_not_tried_with_finer_steps():
     values = system.parameter_values
     with pytest.raises(SimulationFailed, match="no modes"):
         automatic.automatic(fails, system, values, system.start, 0.1, accuracy=1e-2)
-    assert tried == ["EventDriven", "GaussQP", "GaussQP", "MoreauJean", "MoreauJean"]
+    assert tried == ["EventDriven", "GaussQP", "GaussQP"]
 
 
 def test_time_stepping_of_whole_steps_is_the_last_resort():
     """As for an arm whose six hinges are loose, after .013 s: a run with its verdict, where the other methods fail."""
     system = socket_pendulum().build()
-    start = simulate(system, GaussQP(), t_end=1e-4, dt=1e-4)
+    start = simulate(system, GaussQP(), t_end=6e-4, dt=1e-4)
 
     def run(rung):
         if not isinstance(rung.stepper, MoreauJean):
@@ -353,7 +353,7 @@ def test_time_stepping_of_whole_steps_is_the_last_resort():
     found = automatic.automatic(run, system, system.parameter_values, system.start, 1e-3, accuracy=1e-2)
     assert found.t[-1] == 1e-3 and found.verdict.kind == "accurate"
     tried = found.manifest["accuracy"]["tried"]
-    assert tried[0].endswith("failed at t = 0.0001 s") and tried[-1].startswith("MoreauJean")
+    assert tried[0].endswith("failed at t = 0.0006 s") and tried[-1].startswith("MoreauJean")
 
 
 @pytest.mark.parametrize("case", [1, 2])
