@@ -264,8 +264,8 @@ def automatic(
         if climbs[-1].settled or climbs[-1].late:
             break
     reached = max((float(one.failure.trajectory.t[-1]) for one in climbs if one.failure), default=start.t)
-    failed = not any(one.best or one.late for one in climbs)
-    if stepper is None and not system.compliant and failed and reached - start.t > HALFWAY * length:
+    all_failed = not any(one.best or one.late for one in climbs)
+    if stepper is None and not system.compliant and all_failed and reached - start.t > HALFWAY * length:
         # impulses of redundant contacts with friction are found by the program of a whole step where at all
         ladder = rungs(MoreauJean(), length, accuracy=accuracy)
         climbs.append(climb(run, ladder, compare.of_unique, accuracy, since=since))
