@@ -19,7 +19,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.quantities import in_si
 from nonsmooth.run.simulate import simulate
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, require, shown
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -97,6 +97,7 @@ def explore(
             raise InputError(f'parameters: "{name}" takes two ends, as (1e-5, 1e-3), got {shown(ends)}.')
         if name in usual:
             begins, unit = usual[name], unit_of_argument(given, usual, name) or "-"
+            require(is_number(begins), f'parameters: "{name}" has no slider, since its default is no number', begins)
             low, high = (float(in_si(name, end, unit)) for end in ends)
         else:
             low, high = (float(first.parameter_vector({name: end})[order.index(name)]) for end in ends)

@@ -64,6 +64,8 @@ def test_arguments_of_a_function_have_sliders() -> None:
     made = slider_crank_revolute(crank_speed=speed).build()
     run = simulate(made, EventDriven(), parameters={"slider.mass": 0.2}, **GIVEN)
     assert widget.run.q.array.tobytes() == run.q.array.tobytes()
+    with pytest.raises(InputError, match='"contact" has no slider, since its default is no number, got Rigid'):
+        explore(slider_crank_revolute, parameters={"contact": (1, 2)}, **GIVEN)
     with pytest.raises(InputError, match="The arguments speed need defaults"):
         explore(lambda speed: None, parameters={"speed": (1, 2)}, **GIVEN)
     with pytest.raises(InputError, match="explore takes a System, a Model or a function that makes one, got 3"):
